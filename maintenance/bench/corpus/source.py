@@ -1,0 +1,130 @@
+"""The hand-written data, read from the TOML files beside this module."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from maintenance.bench.corpus.model import HALVES, LANGUAGES, Half, Language
+
+TOPIC_FILES = ("topics_settings", "topics_places", "topics_running", "topics_background")
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A project or a person. `fields`: the project's own values (overview, lead, customer, ...)."""
+
+    slug: str
+    name: str
+    language: Language
+    half: Half
+    is_project: bool
+    fields: Mapping[str, Any]
+
+    @property
+    def first_name(self) -> str:
+        return self.name.split()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A kind of fact: how it is written down and how people ask for it, per language."""
+
+    name: str
+    group: str
+    category: str
+    tier: int
+    setting: str
+    is_path: bool
+    renewable: bool
+    field: str
+    shared_values: tuple[str, ...]
+    texts: Mapping[str, Mapping[str, Any]]
+
+    def values(self, language: Language) -> tuple[str, ...]:
+        return self.shared_values or tuple(self.texts[language].get("v", ()))
+
+    def asks(self, language: Language, half: Half) -> tuple[str, ...]:
+        return wordings_of(self.texts[language]["ask"], half)
+
+
+def wordings_of(wordings: list[str], half: Half) -> tuple[str, ...]:
+    """The half's share of a list of wordings, so that no wording is used in both halves."""
+    return tuple(wordings[HALVES.index(half) :: len(HALVES)])
+
+
+@cache
+def entities() -> Mapping[str, Entity]:
+    cast = _read("cast")
+    both = [(slug, fields, True) for slug, fields in cast["projects"].items()]
+    both += [(slug, fields, False) for slug, fields in cast["people"].items()]
+    return {
+        slug: Entity(slug, fields["name"], fields["language"], fields["half"], is_project, fields)
+        for slug, fields, is_project in both
+    }
+
+
+def projects() -> list[Entity]:
+    return [entity for entity in entities().values() if entity.is_project]
+
+
+def people() -> list[Entity]:
+    return [entity for entity in entities().values() if not entity.is_project]
+
+
+@cache
+def project_topics() -> Mapping[str, Topic]:
+    topics = [topic for name in TOPIC_FILES for topic in _topics(name, name.removeprefix("topics_"))]
+    return {topic.name: topic for topic in topics}
+
+
+@cache
+def people_topics() -> Mapping[str, Topic]:
+    return {topic.name: topic for topic in _topics("people_topics", "people")}
+
+
+@cache
+def stories() -> Mapping[str, Mapping[str, Any]]:
+    """Per project: the memories written one by one, as the TOML files have them."""
+    return {slug: story for language in LANGUAGES for slug, story in _read(f"stories_{language}").items()}
+
+
+@cache
+def phrases() -> Mapping[str, Mapping[str, list[str]]]:
+    return _read("phrases")
+
+
+@cache
+def combined() -> Mapping[str, list[dict[str, Any]]]:
+    return _read("combined")
+
+
+@cache
+def unanswerable() -> Mapping[str, Mapping[str, list[str]]]:
+    return _read("unanswerable")
+
+
+def _topics(file: str, group: str) -> list[Topic]:
+    return [
+        Topic(
+            name,
+            group,
+            fields["category"],
+            fields.get("tier", 2),
+            fields.get("key", ""),
+            fields.get("path", False),
+            fields.get("renewable", False),
+            fields.get("field", ""),
+            tuple(fields.get("v", ())),
+            {language: fields[language] for language in LANGUAGES},
+        )
+        for name, fields in _read(file).items()
+    ]
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("data", f"{name}.toml").read_text(encoding="utf-8"))

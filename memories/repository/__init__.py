@@ -1,0 +1,46 @@
+"""The LanceDB tables behind one door: ``MemoryRepository``.
+
+Nothing outside this package touches a LanceDB object, and nothing in it imports Django.
+"""
+
+from __future__ import annotations
+
+from memories.repository.catalogue import Catalogue
+from memories.repository.edges import Edge
+from memories.repository.graph import GraphSummary, GraphView
+from memories.repository.ledger import Conflict
+from memories.repository.records import Author, StoredMemory
+from memories.repository.repository import MemoryRepository
+from memories.repository.results import (
+    AddResult,
+    DeleteResult,
+    MemoryDetail,
+    MemoryPage,
+    RestoreResult,
+    UndoResult,
+    UpdateResult,
+)
+from memories.repository.snapshot import Filter, Snapshot
+from memories.repository.usage import Usage, UsageStore
+
+__all__ = [
+    "AddResult",
+    "Author",
+    "Catalogue",
+    "Conflict",
+    "DeleteResult",
+    "Edge",
+    "Filter",
+    "GraphSummary",
+    "GraphView",
+    "MemoryDetail",
+    "MemoryPage",
+    "MemoryRepository",
+    "RestoreResult",
+    "Snapshot",
+    "StoredMemory",
+    "UndoResult",
+    "UpdateResult",
+    "Usage",
+    "UsageStore",
+]

@@ -1,0 +1,108 @@
+"""The one place that knows LanceDB: connecting, quoting, and what its errors mean."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memories.contract import ErrorCode, MemsuiteError
+
+if TYPE_CHECKING:
+    import lancedb
+
+KEEP_EVERY_VERSION = timedelta(days=36_500)
+"""``optimize`` prunes what is older than a week unless told otherwise; writers prune nothing."""
+
+ROWS_UNLIMITED = 2_147_483_647
+"""``search()`` without a limit returns ten rows, so every read states one."""
+
+
+def connect(path: Path) -> lancedb.DBConnection:
+    """A connection whose table handles see other processes' commits at once."""
+    # Two threads at least: with one, building a text index can wait for itself for ever.
+    os.environ.setdefault("LANCE_CPU_THREADS", str(max(2, os.cpu_count() or 2)))
+    # The engine warns on standard error about its own plans; errors reach us as exceptions.
+    os.environ.setdefault("LANCE_LOG", "error")
+    import lancedb  # 1.5 s: only on first use, and Hermes does that on a warm-up thread
+
+    return lancedb.connect(str(path), read_consistency_interval=timedelta(0))
+
+
+def quoted(text: str) -> str:
+    """A user's text as an SQL string of the engine's filters. The only way text gets there.
+
+    Single quotes only: double ones would name a column.
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def is_in(column: str, values: Iterable[str]) -> str:
+    """``column IN (…)``; no value at all matches nothing."""
+    listed = ", ".join(quoted(value) for value in values)
+    return f"{column} IN ({listed})" if listed else "false"
+
+
+_FULL = re.compile(r"no space left|disk quota|os error 28|os error 122", re.I)
+_READ_ONLY = re.compile(r"read-only file system|permission denied|os error 13|os error 30", re.I)
+_PRUNED = re.compile(r"not found|no longer exists", re.I)
+
+
+class VersionGone(Exception):
+    """A file of the version being read is no longer there; a newer HEAD may have it."""
+
+
+@contextmanager
+def engine_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
+    """Turn the engine's untyped errors into ours.
+
+    Raises ``disk_full``, ``store_read_only``, ``store_unavailable`` (naming the file where the
+    engine does), or ``VersionGone`` when ``reading`` and something was not found.
+    """
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        if reading and _PRUNED.search(str(error)):
+            raise VersionGone(str(error)) from error
+        raise as_ours(error, path) from error
+
+
+def as_ours(error: Exception, path: Path) -> MemsuiteError:
+    """What an error of the engine or of the system says about the database at ``path``."""
+    text = str(error)
+    number = error.errno if isinstance(error, OSError) else None
+    if number in (errno.ENOSPC, errno.EDQUOT) or _FULL.search(text):
+        return MemsuiteError(
+            ErrorCode.DISK_FULL, "db_path", "The disk is full; nothing was written.", received=str(path)
+        )
+    if number in (errno.EACCES, errno.EROFS, errno.EPERM) or _READ_ONLY.search(text):
+        return MemsuiteError(
+            ErrorCode.STORE_READ_ONLY,
+            "db_path",
+            "The database directory cannot be written; nothing was changed.",
+            received=str(path),
+        )
+    return unavailable(path, text)
+
+
+def unavailable(path: Path, reason: str) -> MemsuiteError:
+    """``store_unavailable``, saying which part cannot be read and that nothing was changed."""
+    return MemsuiteError(
+        ErrorCode.STORE_UNAVAILABLE,
+        "db_path",
+        f"The database cannot be read: {_first_line(reason)} Nothing was changed; bring the "
+        "directory back from a backup.",
+        received=str(path),
+    )
+
+
+def _first_line(reason: str) -> str:
+    line = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
+    # The engine ends its messages with a place in its own source, which helps no user.
+    line = re.sub(r",?\s+\S*\.rs:\d+:\d+$", "", line)
+    return line if line.endswith((".", "!", "?")) else line + "."

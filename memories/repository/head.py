@@ -1,0 +1,140 @@
+"""HEAD: the table versions that together are the database now.
+
+One line of JSON, replaced by rename. Whatever a killed writer left in a table beyond the
+version named here does not exist for anybody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memories.contract import ErrorCode, MemsuiteError
+from memories.repository.files import flush_directory
+
+SCHEMA = 1
+"""Number of the table layout this version writes."""
+
+READER = 1
+"""A HEAD whose ``min_reader`` is above this cannot be read by this version."""
+
+WRITER = 1
+"""A HEAD whose ``min_writer`` is above this cannot be written by this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """One state of the database.
+
+    ``generation`` counts changes of content; compaction moves versions and keeps it.
+    ``previous`` holds the versions of the state before, which pruning must spare as well.
+    """
+
+    generation: int
+    tables: Mapping[str, int]
+    embedding: str
+    schema: int = SCHEMA
+    min_reader: int = READER
+    min_writer: int = WRITER
+    previous: Mapping[str, int] = field(default_factory=dict)
+
+    def as_line(self) -> str:
+        return json.dumps(
+            {
+                "generation": self.generation,
+                "tables": dict(sorted(self.tables.items())),
+                "schema": self.schema,
+                "min_reader": self.min_reader,
+                "min_writer": self.min_writer,
+                "embedding": self.embedding,
+                "previous": dict(sorted(self.previous.items())),
+            },
+            separators=(",", ":"),
+        )
+
+    def require_writer(self) -> None:
+        """Raises ``schema_too_new`` when only a newer version may write here."""
+        if self.min_writer > WRITER:
+            raise _too_new("written", self.min_writer, WRITER)
+
+
+def parse_head(line: str, path: Path) -> Head:
+    """Raises ``store_unavailable`` naming the file when it is not a HEAD of ours, and
+    ``schema_too_new`` when a newer version of the suite must read it."""
+    try:
+        raw = json.loads(line)
+        head = _head_of(raw)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MemsuiteError(
+            ErrorCode.STORE_UNAVAILABLE,
+            "db_path",
+            f"{path} is damaged: it does not name the table versions. Nothing was changed; "
+            "bring the database directory back from a backup.",
+            received=line,
+        ) from error
+    if head.min_reader > READER:
+        raise _too_new("read", head.min_reader, READER)
+    return head
+
+
+def read_line(path: Path) -> str | None:
+    """The HEAD line as it stands, or None where there is no HEAD."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise MemsuiteError(
+            ErrorCode.STORE_UNAVAILABLE, "db_path", f"{path} cannot be read: {error}", received=str(path)
+        ) from error
+
+
+def write_head(path: Path, head: Head, *, fsync: bool) -> None:
+    """Replace HEAD in one step. The temporary name holds the process id, so that what a
+    killed writer left is never half of another one's."""
+    temporary = path.with_name(f"HEAD.{os.getpid()}.tmp")
+    try:
+        _write(temporary, head.as_line() + "\n", fsync)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    if fsync:
+        flush_directory(path.parent)
+
+
+def _write(path: Path, text: str, fsync: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+        if fsync:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _head_of(raw: Any) -> Head:
+    return Head(
+        generation=int(raw["generation"]),
+        tables={str(name): int(version) for name, version in raw["tables"].items()},
+        embedding=str(raw["embedding"]),
+        schema=int(raw["schema"]),
+        min_reader=int(raw["min_reader"]),
+        min_writer=int(raw["min_writer"]),
+        previous={str(name): int(version) for name, version in raw.get("previous", {}).items()},
+    )
+
+
+def _too_new(verb: str, needed: int, have: int) -> MemsuiteError:
+    return MemsuiteError(
+        ErrorCode.SCHEMA_TOO_NEW,
+        "db_path",
+        f"This database must be {verb} by a newer version of hermes-memory-suite: upgrade the side "
+        "that reports this (the package in Hermes' environment, or the console's).",
+        received=needed,
+        expected=have,
+    )

@@ -1,0 +1,274 @@
+"""One immutable state of all tables: the versions that one HEAD names."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from memories.repository import schema
+from memories.repository.edges import Edge, edge_of
+from memories.repository.engine import ROWS_UNLIMITED, engine_errors, is_in, quoted
+from memories.repository.files import DatabaseFiles
+from memories.repository.head import Head
+from memories.repository.records import LIGHT, Row, StoredMemory, memory_of
+from memories.repository.vectors import Vector, VectorCache, VectorRows
+
+if TYPE_CHECKING:
+    import lancedb
+    from lancedb.table import Table
+
+EXACT_ROWS = 20_000
+"""Up to here an exact scan of a matrix in memory is several times faster than the engine's."""
+
+IDS_PER_QUERY = 500
+"""Ids in one filter: longer lists make the engine's planner slower than a second query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Narrows a search before ranking. Several conditions must all hold."""
+
+    category: str | None = None
+    tier: int | None = None
+    tag: str | None = None
+
+    def as_predicate(self) -> str:
+        """The engine's filter; "" when nothing is asked for."""
+        parts = []
+        if self.category is not None:
+            parts.append(f"category = {quoted(self.category)}")
+        if self.tier is not None:
+            parts.append(f"tier = {int(self.tier)}")
+        if self.tag is not None:
+            parts.append(f"array_has(tags, {quoted(self.tag)})")
+        return " AND ".join(parts)
+
+
+class Snapshot:
+    """Reads of one HEAD. Thread safe; handles are opened on first use and never move."""
+
+    def __init__(
+        self,
+        connection: lancedb.DBConnection | None,
+        files: DatabaseFiles,
+        head: Head,
+        vectors: VectorCache | None = None,
+    ) -> None:
+        self._connection = connection
+        self._files = files
+        self.head = head
+        self._vectors = vectors or VectorCache()
+        self._tables: dict[str, Table] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def generation(self) -> int:
+        """Counts changes of content; 0 where nothing was ever stored."""
+        return self.head.generation
+
+    @property
+    def embedding_id(self) -> str:
+        return self.head.embedding
+
+    @property
+    def count(self) -> int:
+        """How many memories there are."""
+        table = self._table(schema.MEMORIES)
+        if table is None:
+            return 0
+        with engine_errors(self._files.table(schema.MEMORIES), reading=True):
+            return int(table.count_rows())
+
+    def rows(
+        self, name: str, where: str = "", columns: Sequence[str] | None = None, limit: int = ROWS_UNLIMITED
+    ) -> list[Row]:
+        """Rows of a table as dictionaries; ``where`` is an engine filter built with ``quoted``."""
+        found = self.arrow(name, where, columns, limit)
+        return [] if found is None else found.to_pylist()
+
+    def arrow(
+        self, name: str, where: str = "", columns: Sequence[str] | None = None, limit: int = ROWS_UNLIMITED
+    ) -> pa.Table | None:
+        """The same as an Arrow table; None where the table does not exist yet."""
+        table = self._table(name)
+        if table is None:
+            return None
+        query = table.search().limit(limit)
+        if where:
+            query = query.where(where)
+        if columns is not None:
+            query = query.select(list(columns))
+        with engine_errors(self._files.table(name), reading=True):
+            return query.to_arrow()
+
+    def row_count(self, name: str, where: str = "") -> int:
+        table = self._table(name)
+        if table is None:
+            return 0
+        with engine_errors(self._files.table(name), reading=True):
+            return int(table.count_rows(where or None))
+
+    # -- memories ---------------------------------------------------------------------
+
+    def memories(self, ids: Iterable[str]) -> dict[str, StoredMemory]:
+        """Stored memories by id; ids that are not stored are left out."""
+        return {
+            row["id"]: memory_of(row)
+            for batch in batches(ids)
+            for row in self.rows(schema.MEMORIES, is_in("id", batch), LIGHT)
+        }
+
+    def memories_where(self, where: str, limit: int = ROWS_UNLIMITED) -> list[StoredMemory]:
+        return [memory_of(row) for row in self.rows(schema.MEMORIES, where, LIGHT, limit)]
+
+    def full_rows(self, ids: Iterable[str]) -> dict[str, Row]:
+        """Whole rows with their vectors, by id."""
+        return {
+            row["id"]: row for batch in batches(ids) for row in self.rows(schema.MEMORIES, is_in("id", batch))
+        }
+
+    def same_subject(self, subject_keys: Iterable[str]) -> dict[str, list[StoredMemory]]:
+        """The memories of each subject, oldest first."""
+        found: dict[str, list[StoredMemory]] = {}
+        for batch in batches(subject_keys):
+            for memory in self.memories_where(is_in("subject_key", batch)):
+                found.setdefault(memory.subject_key, []).append(memory)
+        for memories in found.values():
+            memories.sort(key=lambda memory: (memory.generation, memory.id))
+        return found
+
+    # -- edges and the ledger ---------------------------------------------------------
+
+    def edges_of(self, ids: Collection[str]) -> list[Edge]:
+        """Edges that leave or reach one of these memories."""
+        found: dict[str, Edge] = {}
+        for batch in batches(ids):
+            where = f"{is_in('source_id', batch)} OR {is_in('target_id', batch)}"
+            for row in self.rows(schema.EDGES, where):
+                found[row["edge_key"]] = edge_of(row)
+        return sorted(found.values(), key=lambda edge: (edge.created_at, edge.edge_key))
+
+    def labelled_edges(self) -> list[Edge]:
+        """Edges declared by label, resolved or not."""
+        return [edge_of(row) for row in self.rows(schema.EDGES, "target_label != ''")]
+
+    def superseded_by(self, ids: Collection[str]) -> dict[str, str]:
+        """For each memory that another one supersedes or invalidates: the newest such one's id."""
+        newest: dict[str, str] = {}
+        for batch in batches(ids):
+            where = f"{is_in('target_id', batch)} AND relation_type IN ('supersedes', 'invalidates')"
+            rows = self.rows(schema.EDGES, where)
+            for row in sorted(rows, key=lambda row: (row["created_at"], row["edge_key"])):
+                newest[row["target_id"]] = row["source_id"]
+        return newest
+
+    def open_conflict_counts(self, ids: Collection[str]) -> dict[str, int]:
+        """How many open conflicts each memory is part of; memories without one are left out."""
+        counts: dict[str, int] = {}
+        wanted = set(ids)
+        for batch in batches(ids):
+            sides = f"({is_in('memory_a_id', batch)} OR {is_in('memory_b_id', batch)})"
+            for row in self.rows(schema.CONFLICTS, f"status = 'open' AND {sides}"):
+                for side in {row["memory_a_id"], row["memory_b_id"]} & wanted:
+                    counts[side] = counts.get(side, 0) + 1
+        return counts
+
+    # -- search -----------------------------------------------------------------------
+
+    def lexical(self, words: str, *, where: Filter | None = None, limit: int) -> list[tuple[str, float]]:
+        """Ids and the engine's BM25, best first, of memories that hold any of the blank-joined
+        ``words`` (already normalised as ``search_text`` is). The number orders this one answer
+        and means nothing else: it depends on the table's size and the index's history."""
+        table = self._table(schema.MEMORIES)
+        if table is None or not words:
+            return []
+        from lancedb.query import MatchQuery
+
+        match: Any = MatchQuery  # its defaults are not in its annotations
+        query = table.search(match(words, "search_text"), query_type="fts")
+        query = _filtered(query.select(["id", "_score"]).limit(limit), where)
+        with engine_errors(self._files.table(schema.MEMORIES), reading=True):
+            found = query.to_arrow()
+        pairs = zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True)
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+    def nearest(self, vector: Vector, *, where: Filter | None = None, limit: int) -> list[tuple[str, float]]:
+        """Ids and cosines to ``vector`` (unit, shape (dimension,)), best first, ties by id. Exact
+        up to ``EXACT_ROWS`` memories, by the engine beyond."""
+        if self.count > EXACT_ROWS:
+            return self._nearest_by_engine(vector, where=where, limit=limit)
+        kept = None
+        if where is not None and (predicate := where.as_predicate()):
+            kept = {row["id"] for row in self.rows(schema.MEMORIES, predicate, ["id"])}
+        return self._vectors.at(self).nearest(vector, kept=kept, limit=limit)
+
+    def vectors_of(self, ids: Iterable[str]) -> VectorRows:
+        """The unit vectors of some memories; ids that are not stored are left out."""
+        if self.count > EXACT_ROWS:
+            return self.read_vectors(ids)
+        return self._vectors.at(self).of(ids)
+
+    def _nearest_by_engine(
+        self, vector: Vector, *, where: Filter | None = None, limit: int
+    ) -> list[tuple[str, float]]:
+        """Ids and cosines, best first, by the engine: its index where there is one, else a scan."""
+        table = self._table(schema.MEMORIES)
+        if table is None:
+            return []
+        query: Any = table.search(vector, vector_column_name=schema.VECTOR)
+        query = _filtered(
+            query.distance_type("cosine").refine_factor(10).select(["id", "_distance"]).limit(limit), where
+        )
+        with engine_errors(self._files.table(schema.MEMORIES), reading=True):
+            found = query.to_arrow()
+        cosines = (1.0 - distance for distance in found["_distance"].to_pylist())
+        pairs = zip(found["id"].to_pylist(), cosines, strict=True)
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+    def read_vectors(self, ids: Iterable[str] | None = None) -> VectorRows:
+        """Vectors straight from the table; all of them without ``ids``."""
+        filters = [""] if ids is None else [is_in("id", batch) for batch in batches(ids)]
+        columns = ["id", schema.VECTOR]
+        return _vector_rows([self.arrow(schema.MEMORIES, where, columns) for where in filters])
+
+    def _table(self, name: str) -> Table | None:
+        version = self.head.tables.get(name)
+        if version is None or self._connection is None:
+            return None
+        with self._lock:
+            if name not in self._tables:
+                with engine_errors(self._files.table(name), reading=True):
+                    table = self._connection.open_table(name)
+                    table.checkout(version)
+                self._tables[name] = table
+            return self._tables[name]
+
+
+def batches(values: Iterable[str]) -> Iterator[list[str]]:
+    """Distinct values in lists short enough for one filter."""
+    distinct = list(dict.fromkeys(values))
+    for start in range(0, len(distinct), IDS_PER_QUERY):
+        yield distinct[start : start + IDS_PER_QUERY]
+
+
+def _filtered(query: Any, where: Filter | None) -> Any:
+    predicate = where.as_predicate() if where is not None else ""
+    return query.where(predicate, prefilter=True) if predicate else query
+
+
+def _vector_rows(tables: Sequence[pa.Table | None]) -> VectorRows:
+    parts = [table for table in tables if table is not None and table.num_rows]
+    if not parts:
+        return VectorRows((), np.zeros((0, 0), dtype=np.float32))
+    ids: list[str] = []
+    matrices = []
+    for part in parts:
+        ids.extend(part["id"].to_pylist())
+        column = part[schema.VECTOR].combine_chunks()
+        matrices.append(column.flatten().to_numpy(zero_copy_only=False).reshape(part.num_rows, -1))
+    return VectorRows(tuple(ids), np.vstack(matrices).astype(np.float32, copy=False))

@@ -1,0 +1,234 @@
+"""The database as HEAD says it is: one state to read, one transaction at a time to change it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from memories.contract import ErrorCode, MemsuiteError
+from memories.embedding import EmbeddingIdentity
+from memories.repository import schema
+from memories.repository.engine import VersionGone, as_ours, unavailable
+from memories.repository.files import DatabaseFiles
+from memories.repository.head import Head, parse_head, read_line, write_head
+from memories.repository.ids import new_id
+from memories.repository.locks import ReadersLock, WriteLock
+from memories.repository.records import Author, Row, now
+from memories.repository.revisions import Stamp
+from memories.repository.snapshot import Snapshot
+from memories.repository.tables import MOST_FRAGMENTS, TableChange, Tables
+from memories.repository.vectors import VectorCache
+
+T = TypeVar("T")
+
+_NOTHING = Head(generation=0, tables={}, embedding="")
+_OLDER_SUITE_COLUMNS = frozenset({"links", "access_count"})
+
+
+@dataclass
+class Transaction:
+    """Changes gathered under the write lock; they become the database when the block ends.
+
+    ``snapshot`` is the state they apply to. Reads in here do not see what was gathered.
+    """
+
+    snapshot: Snapshot
+    stamp: Stamp
+    changes: dict[str, TableChange] = field(default_factory=dict)
+
+    def add(self, table: str, row: Row) -> None:
+        """A row whose key is known to be new."""
+        self._change(table).added[row[schema.KEYS[table]]] = row
+
+    def replace(self, table: str, row: Row) -> None:
+        """A row that takes the place of the one with its key, if there is one."""
+        self._change(table).replaced[row[schema.KEYS[table]]] = row
+
+    def delete(self, table: str, key: str) -> None:
+        self._change(table).deleted.add(key)
+
+    def _change(self, table: str) -> TableChange:
+        return self.changes.setdefault(table, TableChange())
+
+
+class Store:
+    """One database directory. Thread safe."""
+
+    def __init__(self, path: Path, *, fsync: bool) -> None:
+        self.files = DatabaseFiles(path)
+        self._fsync = fsync
+        self._write_lock = WriteLock(self.files.write_lock)
+        self._readers_lock = ReadersLock(self.files.readers_lock)
+        self._tables = Tables(self.files)
+        self._vectors = VectorCache()
+        self._latest: tuple[str | None, Snapshot] | None = None
+        self._latest_lock = threading.Lock()
+
+    # -- reading ----------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """The newest state; the same object as long as HEAD stays.
+
+        Raises ``store_unavailable`` or ``schema_too_new``; a directory that does not exist yet
+        is an empty database.
+        """
+        line = read_line(self.files.head)
+        with self._latest_lock:
+            if self._latest is None or self._latest[0] != line:
+                self._latest = (line, self._open(line))
+            return self._latest[1]
+
+    def read(self, work: Callable[[Snapshot], T]) -> T:
+        """Run ``work`` on the newest state, and once more on the then newest one if maintenance
+        has meanwhile pruned the version it was reading."""
+        with self._readers_lock.shared():
+            try:
+                return work(self.snapshot())
+            except VersionGone:
+                self._forget()
+            try:
+                return work(self.snapshot())
+            except VersionGone as error:
+                raise unavailable(self.files.root, str(error)) from error
+
+    def _forget(self) -> None:
+        with self._latest_lock:
+            self._latest = None
+
+    def _open(self, line: str | None) -> Snapshot:
+        if line is None:
+            self._require_nothing_else()
+            return Snapshot(None, self.files, _NOTHING, self._vectors)
+        head = parse_head(line, self.files.head)
+        missing = sorted(set(head.tables) - self.files.tables_present())
+        if missing:
+            raise unavailable(self.files.table(missing[0]), f"{self.files.table(missing[0])} is missing.")
+        return Snapshot(self._tables.connection, self.files, head, self._vectors)
+
+    def _require_nothing_else(self) -> None:
+        """Without HEAD there may be nothing here, or what an interrupted creation left."""
+        present = self.files.tables_present() & set(schema.TABLES)
+        for name in sorted(present):
+            columns = self._tables.columns(name)
+            if name == schema.MEMORIES and columns >= _OLDER_SUITE_COLUMNS:
+                raise _older_suite(self.files.root)
+            if self._tables.rows(name):
+                raise unavailable(self.files.head, f"{self.files.head} is missing, but {name} holds rows.")
+
+    # -- writing ----------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(
+        self,
+        author: Author,
+        operation: str,
+        *,
+        wait: float,
+        identity: EmbeddingIdentity | None = None,
+        note: str = "",
+    ) -> Iterator[Transaction]:
+        """Change the database in one step, or not at all.
+
+        ``identity`` is the model of the vectors that may be written; the first one given makes
+        the database. What writes no vectors of its own leaves it out, and needs no model.
+
+        Raises ``store_busy`` when the lock is not free within ``wait`` seconds. An exception in
+        the block changes nothing; a kill at any instant leaves the state before or after.
+        """
+        try:
+            self.files.create()
+        except OSError as error:
+            raise as_ours(error, self.files.root) from error
+        with self._write_lock.held(wait):
+            snapshot = self._current(identity)
+            transaction = Transaction(snapshot, _stamp(author, operation, note, snapshot.generation + 1))
+            yield transaction
+            self._commit(transaction)
+
+    def _current(self, identity: EmbeddingIdentity | None) -> Snapshot:
+        """The state to change, made first where there is none."""
+        snapshot = self.snapshot()
+        snapshot.head.require_writer()
+        if identity is None and snapshot.embedding_id:
+            identity = EmbeddingIdentity.parse(snapshot.embedding_id)
+        if identity is None or set(schema.TABLES) <= set(snapshot.head.tables):
+            return snapshot
+        versions = self._tables.create(identity.dimension)
+        known = dict(snapshot.head.tables)
+        tables = {name: known.get(name, version) for name, version in versions.items()}
+        embedding = snapshot.head.embedding or str(identity)
+        self._move(replace(snapshot.head, tables=tables, embedding=embedding))
+        return self.snapshot()
+
+    def _commit(self, transaction: Transaction) -> None:
+        head = transaction.snapshot.head
+        changed = {name: change for name, change in transaction.changes.items() if change}
+        if not changed:
+            return
+        versions = dict(head.tables)
+        schemas = schema.schemas(self._tables.dimension())
+        try:
+            for name in (name for name in schema.TABLES if name in changed):
+                self._tables.realign(name, head.tables[name])
+                versions[name] = self._tables.commit(name, changed[name], schemas[name], fsync=self._fsync)
+            self._move(
+                replace(head, generation=head.generation + 1, tables=versions, previous=dict(head.tables))
+            )
+        except BaseException:
+            self._take_back(head, changed)
+            raise
+        self._upkeep(changed)
+
+    def _take_back(self, head: Head, changed: dict[str, TableChange]) -> None:
+        """Bring the tables back to HEAD at once; where that fails too (a full disk), the next
+        writer does it, and nobody sees the difference meanwhile."""
+        for name in changed:
+            try:
+                self._tables.realign(name, head.tables[name])
+            except MemsuiteError:
+                continue
+
+    def _upkeep(self, changed: dict[str, TableChange]) -> None:
+        """Compact what has grown past its bound. A failure here undoes nothing: the change
+        itself is committed."""
+        head = self.snapshot().head
+        try:
+            grown = [name for name in changed if self._tables.fragments(name) > MOST_FRAGMENTS]
+            if not grown:
+                return
+            versions = {name: self._tables.compact(name, fsync=self._fsync) for name in grown}
+            self._move(replace(head, tables={**head.tables, **versions}, previous=dict(head.tables)))
+        except MemsuiteError:
+            return
+
+    def _move(self, head: Head) -> None:
+        try:
+            write_head(self.files.head, head, fsync=self._fsync)
+        except OSError as error:
+            raise as_ours(error, self.files.head) from error
+
+
+def _stamp(author: Author, operation: str, note: str, generation: int) -> Stamp:
+    return Stamp(
+        operation_id=new_id(),
+        operation=operation,
+        actor=author.actor,
+        session_id=author.session_id,
+        at=now(),
+        note=note,
+        generation=generation,
+    )
+
+
+def _older_suite(path: Path) -> MemsuiteError:
+    return MemsuiteError(
+        ErrorCode.STORE_UNAVAILABLE,
+        "db_path",
+        f"{path} holds a database of the older suite. It is left exactly as it is: `adopt` is the "
+        "step that will bring it into this one. Until then choose another db_path.",
+        received=str(path),
+    )

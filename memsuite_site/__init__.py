@@ -1,0 +1,1 @@
+"""The Django site: settings, addresses, and the door a web server calls."""

@@ -1,0 +1,1 @@
+"""Django's SQLite backend, with the database file private from its first byte."""

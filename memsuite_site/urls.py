@@ -1,0 +1,7 @@
+"""The site's addresses. The console has no page yet."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = []

@@ -1,0 +1,3 @@
+"""Real helpers that several test folders share."""
+
+from __future__ import annotations
