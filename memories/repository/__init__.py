@@ -5,6 +5,7 @@ Nothing outside this package touches a LanceDB object, and nothing in it imports
 
 from __future__ import annotations
 
+from memories.repository.bulk import Action, BulkChange
 from memories.repository.catalogue import Catalogue
 from memories.repository.edges import Edge
 from memories.repository.graph import GraphSummary, GraphView
@@ -13,6 +14,7 @@ from memories.repository.records import Author, StoredMemory
 from memories.repository.repository import MemoryRepository
 from memories.repository.results import (
     AddResult,
+    BulkResult,
     DeleteResult,
     MemoryDetail,
     MemoryPage,
@@ -24,8 +26,11 @@ from memories.repository.snapshot import Filter, Snapshot
 from memories.repository.usage import Usage, UsageStore
 
 __all__ = [
+    "Action",
     "AddResult",
     "Author",
+    "BulkChange",
+    "BulkResult",
     "Catalogue",
     "Conflict",
     "DeleteResult",

@@ -57,6 +57,7 @@ class ChangeSet:
     transaction: Transaction
     conflict_limit: int
     _changed: dict[str, _Changed] = field(default_factory=dict)
+    _loaded: dict[str, Row] = field(default_factory=dict)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -73,6 +74,11 @@ class ChangeSet:
         before = self._before(row["id"])
         number = 1 if before is None else before["revision"] + 1
         self._changed[row["id"]] = _Changed(before, self._stamped(row, number), new_edges=edges)
+
+    def load(self, ids: Sequence[str]) -> dict[str, Row]:
+        """The whole rows of many memories, read together; ids that are not stored are left out."""
+        self._loaded |= self.snapshot.full_rows(ids)
+        return self._loaded
 
     def current(self, memory_id: str) -> Row:
         """The whole row of a memory as the operation has it so far."""
@@ -92,7 +98,9 @@ class ChangeSet:
     def _before(self, memory_id: str) -> Row | None:
         if memory_id in self._changed:
             return self._changed[memory_id].before
-        return self.snapshot.full_rows([memory_id]).get(memory_id)
+        if memory_id not in self._loaded:
+            self.load([memory_id])
+        return self._loaded.get(memory_id)
 
     def remove(self, before: Row) -> None:
         self._changed[before["id"]] = _Changed(before, None)

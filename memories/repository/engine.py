@@ -49,7 +49,7 @@ def is_in(column: str, values: Iterable[str]) -> str:
 
 
 _FULL = re.compile(r"no space left|disk quota|os error 28|os error 122", re.I)
-_READ_ONLY = re.compile(r"read-only file system|permission denied|os error 13|os error 30", re.I)
+_READ_ONLY = re.compile(r"read-only file system|permission denied|not permitted|os error (?:1|13|30)\b", re.I)
 _PRUNED = re.compile(r"not found|no longer exists", re.I)
 
 

@@ -36,7 +36,8 @@ class History:
             current = snapshot.full_rows([memory_id]).get(memory_id)
             wanted = _kept(snapshot, memory_id, revision, current)
             changes = ChangeSet(transaction, self._conflict_limit)
-            changes.revive(current, wanted.image(), _newest_number(snapshot, memory_id, current))
+            number = current["revision"] if current else newest_numbers(snapshot, [memory_id])[memory_id]
+            changes.revive(current, wanted.image(), number)
             ledger = changes.write()
         return self._restored(memory_id, ledger, transaction.stamp.operation_id)
 
@@ -59,10 +60,12 @@ class History:
 
     def _take_back(self, transaction: Transaction, steps: Sequence[_Step]) -> tuple[str, ...]:
         changes = ChangeSet(transaction, self._conflict_limit)
+        gone = [step.memory_id for step in steps if step.current is None]
+        numbers = newest_numbers(transaction.snapshot, gone)
         for step in steps:
             image = step.revision.image() if step.revision is not None else None
             if image is not None and image.row is not None:
-                number = _newest_number(transaction.snapshot, step.memory_id, step.current)
+                number = step.current["revision"] if step.current else numbers[step.memory_id]
                 changes.revive(step.current, image, number)
             elif step.current is not None:
                 changes.remove(step.current)
@@ -141,12 +144,26 @@ def _kept(snapshot: Snapshot, memory_id: str, number: int | None, current: Row |
     return max(found, key=lambda revision: revision.generation)
 
 
-def _newest_number(snapshot: Snapshot, memory_id: str, current: Row | None) -> int:
-    """The highest revision number in use: a number names one state for ever."""
-    if current is not None:
-        return int(current["revision"])
-    rows = snapshot.rows(schema.REVISIONS, f"memory_id = {quoted(memory_id)}", ["revision"])
-    return max((int(row["revision"]) for row in rows), default=0)
+def newest_numbers(snapshot: Snapshot, ids: Sequence[str]) -> dict[str, int]:
+    """The highest revision number used by memories no longer stored: a number names one state
+    for ever."""
+    numbers: dict[str, int] = dict.fromkeys(ids, 0)
+    for batch in batches(ids):
+        for row in snapshot.rows(schema.REVISIONS, is_in("memory_id", batch), ["memory_id", "revision"]):
+            numbers[row["memory_id"]] = max(numbers[row["memory_id"]], int(row["revision"]))
+    return numbers
+
+
+def removals(snapshot: Snapshot, ids: Sequence[str]) -> dict[str, Revision]:
+    """For memories no longer stored: the state in which each was taken away last."""
+    newest: dict[str, Revision] = {}
+    for batch in batches(ids):
+        for row in snapshot.rows(schema.REVISIONS, f"removed AND {is_in('memory_id', batch)}"):
+            revision = revision_of(row)
+            known = newest.get(revision.memory_id)
+            if known is None or known.generation < revision.generation:
+                newest[revision.memory_id] = revision
+    return newest
 
 
 def _steps(snapshot: Snapshot, operation_id: str) -> list[_Step]:
@@ -161,25 +178,10 @@ def _steps(snapshot: Snapshot, operation_id: str) -> list[_Step]:
     }
     touched = sorted(written | revisions.keys() | replaced)
     current = snapshot.full_rows(touched)
-    last = _last_removals(snapshot, [name for name in touched if name not in current])
+    last = removals(snapshot, [name for name in touched if name not in current])
     steps = []
     for name in touched:
         row = current.get(name)
-        by = row["operation_id"] if row is not None else last.get(name, "")
+        by = row["operation_id"] if row is not None else last[name].operation_id
         steps.append(_Step(name, revisions.get(name), row, by == operation_id))
     return steps
-
-
-def _last_removals(snapshot: Snapshot, ids: Sequence[str]) -> dict[str, str]:
-    """For memories no longer stored: the operation that took each away last."""
-    newest: dict[str, tuple[int, str]] = {}
-    for batch in batches(ids):
-        rows = snapshot.rows(
-            schema.REVISIONS,
-            f"removed AND {is_in('memory_id', batch)}",
-            ["memory_id", "generation", "operation_id"],
-        )
-        for row in rows:
-            entry = (row["generation"], row["operation_id"])
-            newest[row["memory_id"]] = max(newest.get(row["memory_id"], entry), entry)
-    return {name: operation for name, (_, operation) in newest.items()}

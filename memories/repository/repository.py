@@ -12,6 +12,7 @@ from memories.contract import MemsuiteError
 from memories.embedding import Embedder
 from memories.repository import schema
 from memories.repository.adding import Adder
+from memories.repository.bulk import BulkChange, BulkWriter, Progress
 from memories.repository.catalogue import Catalogue, CatalogueCache
 from memories.repository.engine import quoted
 from memories.repository.graph import GraphSummary, GraphView, first_line, graph_around, graph_summary
@@ -20,6 +21,7 @@ from memories.repository.ledger import Conflict, conflict_of
 from memories.repository.records import Author, StoredMemory
 from memories.repository.results import (
     AddResult,
+    BulkResult,
     DeleteResult,
     MemoryDetail,
     MemoryPage,
@@ -60,6 +62,7 @@ class MemoryRepository:
         self._context = WriteContext(self._store, embedder, self.usage, lock_wait, limit)
         self._adder = Adder(self._context)
         self._updater = Updater(self._context)
+        self._bulk = BulkWriter(self._context)
         self._history = History(self._store, lock_wait=lock_wait, conflict_limit=limit)
 
     @classmethod
@@ -112,6 +115,18 @@ class MemoryRepository:
     def delete(self, memory_id: str, author: Author, *, note: str = "") -> DeleteResult:
         """Move a memory to the trash."""
         return self._updater.delete(memory_id, author, note)
+
+    def apply(
+        self,
+        change: BulkChange,
+        ids: Sequence[str],
+        author: Author,
+        *,
+        note: str = "",
+        progress: Progress | None = None,
+    ) -> BulkResult:
+        """One change of many memories: one operation, one commit a table, one undo."""
+        return self._bulk.apply(change, ids, author, note=note, progress=progress)
 
     def restore(self, memory_id: str, author: Author, *, revision: int | None = None) -> RestoreResult:
         """Bring a memory back from the trash, or to an earlier revision."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memories.contract import CONTRACT_VERSION
+from memories.contract import CONTRACT_VERSION, MemsuiteError
 from memories.repository.ledger import Conflict
 from memories.repository.preflight import AddStatus
 from memories.repository.records import StoredMemory
@@ -134,6 +134,28 @@ class RestoreResult:
             revision=self.revision,
             conflicts=conflict_answers(self.conflicts),
             operation_id=self.operation_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkResult:
+    """One change of many. ``unchanged`` were so already; ``refused`` says why each was left."""
+
+    operation_id: str
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    refused: Mapping[str, MemsuiteError]
+    conflicts: tuple[Conflict, ...] = ()
+
+    def as_answer(self) -> Answer:
+        return _answer(
+            True,
+            status="changed" if self.changed else "unchanged",
+            operation_id=self.operation_id,
+            changed=list(self.changed),
+            unchanged=list(self.unchanged),
+            refused={name: error.as_answer()["error"] for name, error in self.refused.items()},
+            conflicts=conflict_answers(self.conflicts),
         )
 
 

@@ -111,7 +111,7 @@ def revision_row(
         "removed": removed,
         "before_operation_id": row["operation_id"] if row is not None else "",
         "before": json.dumps(kept, ensure_ascii=False, separators=(",", ":")),
-        "before_vector": None if vector is None else list(vector),
+        "before_vector": vector,
     }
 
 

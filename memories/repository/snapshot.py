@@ -64,6 +64,7 @@ class Snapshot:
         self.head = head
         self._vectors = vectors or VectorCache()
         self._tables: dict[str, Table] = {}
+        self._subjects: dict[str, list[StoredMemory]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -123,24 +124,41 @@ class Snapshot:
             for row in self.rows(schema.MEMORIES, is_in("id", batch), LIGHT)
         }
 
+    def changed_since(self, generation: int) -> list[str]:
+        """Ids of the memories that a later generation wrote."""
+        rows = self.rows(schema.MEMORIES, f"generation > {int(generation)}", ["id"])
+        return [row["id"] for row in rows]
+
     def memories_where(self, where: str, limit: int = ROWS_UNLIMITED) -> list[StoredMemory]:
         return [memory_of(row) for row in self.rows(schema.MEMORIES, where, LIGHT, limit)]
 
     def full_rows(self, ids: Iterable[str]) -> dict[str, Row]:
-        """Whole rows with their vectors, by id."""
-        return {
-            row["id"]: row for batch in batches(ids) for row in self.rows(schema.MEMORIES, is_in("id", batch))
-        }
+        """Whole rows by id; each vector as an array, shape (dimension,), float32."""
+        found: dict[str, Row] = {}
+        for batch in batches(ids):
+            table = self.arrow(schema.MEMORIES, is_in("id", batch))
+            if table is None:
+                continue
+            matrix = _matrix(table)
+            for row, vector in zip(table.drop_columns([schema.VECTOR]).to_pylist(), matrix, strict=True):
+                found[row["id"]] = row | {schema.VECTOR: vector}
+        return found
 
     def same_subject(self, subject_keys: Iterable[str]) -> dict[str, list[StoredMemory]]:
-        """The memories of each subject, oldest first."""
-        found: dict[str, list[StoredMemory]] = {}
-        for batch in batches(subject_keys):
+        """The memories of each subject, oldest first. Kept, since a write asks three times: before
+        the embedding, under the lock, and for the ledger."""
+        wanted = list(dict.fromkeys(subject_keys))
+        with self._lock:
+            missing = [key for key in wanted if key not in self._subjects]
+        found: dict[str, list[StoredMemory]] = {key: [] for key in missing}
+        for batch in batches(missing):
             for memory in self.memories_where(is_in("subject_key", batch)):
-                found.setdefault(memory.subject_key, []).append(memory)
+                found[memory.subject_key].append(memory)
         for memories in found.values():
             memories.sort(key=lambda memory: (memory.generation, memory.id))
-        return found
+        with self._lock:
+            self._subjects.update(found)
+            return {key: list(memories) for key in wanted if (memories := self._subjects[key])}
 
     # -- edges and the ledger ---------------------------------------------------------
 
@@ -269,6 +287,12 @@ def _vector_rows(tables: Sequence[pa.Table | None]) -> VectorRows:
     matrices = []
     for part in parts:
         ids.extend(part["id"].to_pylist())
-        column = part[schema.VECTOR].combine_chunks()
-        matrices.append(column.flatten().to_numpy(zero_copy_only=False).reshape(part.num_rows, -1))
+        matrices.append(_matrix(part))
     return VectorRows(tuple(ids), np.vstack(matrices).astype(np.float32, copy=False))
+
+
+def _matrix(table: pa.Table) -> Vector:
+    """The vectors of a table, shape (rows, dimension)."""
+    column = table[schema.VECTOR].combine_chunks()
+    flat: Vector = column.flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(table.num_rows, column.type.list_size)

@@ -15,7 +15,6 @@ import pytest
 
 from memories.contract import MemsuiteError
 from memories.repository import Author, MemoryRepository, Snapshot, schema
-
 from tests.support.writer_process import memory
 
 KILLS = int(os.environ.get("TEST_KILLS", "8"))
@@ -44,9 +43,7 @@ def _say(process: subprocess.Popen[str], text: str = "go\n") -> None:
     process.stdin.flush()
 
 
-def test_two_processes_adding_the_same_memory_make_one(
-    repository: MemoryRepository, agent: Author
-) -> None:
+def test_two_processes_adding_the_same_memory_make_one(repository: MemoryRepository, agent: Author) -> None:
     rounds = [f"Subject_{number}" for number in range(50)]
     writers = [_writer("race", repository.path, rounds) for _ in range(2)]
     outcomes = []
@@ -90,7 +87,7 @@ def _counts_of_disagreement(snapshot: Snapshot) -> set[int]:
 def _counts_of_deletion(snapshot: Snapshot) -> set[int]:
     return {
         81 - snapshot.count,
-        80 - snapshot.row_count(schema.EDGES, "relation_type = 'part_of'"),
+        81 - snapshot.row_count(schema.EDGES, "relation_type = 'part_of'"),
         snapshot.row_count(schema.REVISIONS, "removed"),
     }
 
