@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from memories.repository import schema
 
 if TYPE_CHECKING:
-    from memories.repository.snapshot import Snapshot
+    from memories.repository.snapshot import Snapshot, State
 
 COLUMNS = (
     "id",
@@ -49,7 +49,7 @@ ORDERS: dict[str, list[tuple[str, str]]] = {
 class Catalogue:
     """``table`` has one row a memory with ``COLUMNS``."""
 
-    generation: int
+    state: State
     table: pa.Table
 
     def select(
@@ -70,7 +70,7 @@ class Catalogue:
             table = table.filter(pc.greater_equal(table["quality"], quality_min))
         if tag is not None:
             table = table.filter(_has(table["tags"], tag))
-        return Catalogue(self.generation, table)
+        return Catalogue(self.state, table)
 
     def page(self, order: str, limit: int, offset: int) -> tuple[str, ...]:
         """Ids in one of the ``ORDERS``, ties by id."""
@@ -92,7 +92,8 @@ class Catalogue:
 
 
 class CatalogueCache:
-    """The catalogue of the last generation asked for, one a process. Thread safe."""
+    """The catalogue of the last state asked for, one a process; brought up to date by what
+    changed. Thread safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -100,15 +101,28 @@ class CatalogueCache:
 
     def at(self, snapshot: Snapshot) -> Catalogue:
         with self._lock:
-            if self._latest is None or self._latest.generation != snapshot.generation:
-                self._latest = Catalogue(snapshot.generation, _read(snapshot))
-            return self._latest
+            latest = self._latest
+            if latest is None or latest.state != snapshot.state:
+                reaches = latest is not None and latest.state.reaches(snapshot.state)
+                table = _refreshed(latest, snapshot) if latest is not None and reaches else _read(snapshot)
+                self._latest = latest = Catalogue(snapshot.state, table)
+            return latest
+
+
+def _refreshed(latest: Catalogue, snapshot: Snapshot) -> pa.Table:
+    """The newer table from the older one: rows that changed replaced, those removed left out."""
+    changes = snapshot.changes_since(latest.state.generation)
+    touched = pa.array([*changes.written, *changes.removed], pa.string())
+    kept = latest.table.filter(pc.invert(pc.is_in(latest.table["id"], value_set=touched)))
+    where = f"generation > {latest.state.generation}"
+    added = snapshot.arrow(schema.MEMORIES, where, COLUMNS)
+    return kept if added is None else pa.concat_tables([kept, added]).combine_chunks()
 
 
 def _read(snapshot: Snapshot) -> pa.Table:
     found = snapshot.arrow(schema.MEMORIES, columns=COLUMNS)
     if found is not None:
-        return found
+        return found.combine_chunks()
     fields: Sequence[pa.Field] = [schema.memories(1).field(name) for name in COLUMNS]
     return pa.schema(fields).empty_table()
 

@@ -30,13 +30,16 @@ WRITER = 1
 class Head:
     """One state of the database.
 
-    ``generation`` counts changes of content; compaction moves versions and keeps it.
+    ``generation`` counts changes of content; compaction moves versions and keeps it. ``lineage``
+    names the history the generations belong to: a database made anew or brought back from a backup
+    begins another one, so that a cache never takes one history's number for another's.
     ``previous`` holds the versions of the state before, which pruning must spare as well.
     """
 
     generation: int
     tables: Mapping[str, int]
     embedding: str
+    lineage: str = ""
     schema: int = SCHEMA
     min_reader: int = READER
     min_writer: int = WRITER
@@ -51,6 +54,7 @@ class Head:
                 "min_reader": self.min_reader,
                 "min_writer": self.min_writer,
                 "embedding": self.embedding,
+                "lineage": self.lineage,
                 "previous": dict(sorted(self.previous.items())),
             },
             separators=(",", ":"),
@@ -122,6 +126,7 @@ def _head_of(raw: Any) -> Head:
         generation=int(raw["generation"]),
         tables={str(name): int(version) for name, version in raw["tables"].items()},
         embedding=str(raw["embedding"]),
+        lineage=str(raw["lineage"]),
         schema=int(raw["schema"]),
         min_reader=int(raw["min_reader"]),
         min_writer=int(raw["min_writer"]),

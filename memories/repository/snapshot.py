@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +17,34 @@ from memories.repository.engine import ROWS_UNLIMITED, engine_errors, is_in, quo
 from memories.repository.files import DatabaseFiles
 from memories.repository.head import Head
 from memories.repository.records import LIGHT, Row, StoredMemory, memory_of
-from memories.repository.vectors import Vector, VectorCache, VectorRows
+from memories.repository.vectors import EXACT_BYTES, Vector, VectorCache, VectorRows
 
 if TYPE_CHECKING:
     import lancedb
     from lancedb.table import Table
 
-EXACT_ROWS = 20_000
-"""Up to here an exact scan of a matrix in memory is several times faster than the engine's."""
-
 IDS_PER_QUERY = 500
 """Ids in one filter: longer lists make the engine's planner slower than a second query."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Which content a snapshot shows: equal states show the same."""
+
+    lineage: str
+    generation: int
+
+    def reaches(self, later: State) -> bool:
+        """Whether a cache of this state can be brought up to ``later`` by its changes."""
+        return self.lineage == later.lineage and self.generation <= later.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Ids of the memories written (added or changed) and of those removed."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +95,21 @@ class Snapshot:
         return self.head.embedding
 
     @property
+    def state(self) -> State:
+        """What a cache made from this state is good for."""
+        return State(self.head.lineage, self.head.generation)
+
+    def changes_since(self, generation: int) -> Changes:
+        """What happened to memories after a generation of this lineage."""
+        later = f"generation > {int(generation)}"
+        removed = self.rows(schema.REVISIONS, f"removed AND {later}", ["memory_id"])
+        written = self.rows(schema.MEMORIES, later, ["id"])
+        return Changes(
+            written=tuple(row["id"] for row in written),
+            removed=tuple({row["memory_id"] for row in removed} - {row["id"] for row in written}),
+        )
+
+    @cached_property
     def count(self) -> int:
         """How many memories there are."""
         table = self._table(schema.MEMORIES)
@@ -216,9 +249,9 @@ class Snapshot:
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
     def nearest(self, vector: Vector, *, where: Filter | None = None, limit: int) -> list[tuple[str, float]]:
-        """Ids and cosines to ``vector`` (unit, shape (dimension,)), best first, ties by id. Exact
-        up to ``EXACT_ROWS`` memories, by the engine beyond."""
-        if self.count > EXACT_ROWS:
+        """Ids and cosines to ``vector`` (unit, shape (dimension,)), best first, ties by id. Exact as
+        long as the matrix fits into ``EXACT_BYTES``, by the engine beyond."""
+        if not self._fits_in_memory:
             return self._nearest_by_engine(vector, where=where, limit=limit)
         kept = None
         if where is not None and (predicate := where.as_predicate()):
@@ -227,9 +260,17 @@ class Snapshot:
 
     def vectors_of(self, ids: Iterable[str]) -> VectorRows:
         """The unit vectors of some memories; ids that are not stored are left out."""
-        if self.count > EXACT_ROWS:
+        if not self._fits_in_memory:
             return self.read_vectors(ids)
         return self._vectors.at(self).of(ids)
+
+    @cached_property
+    def _fits_in_memory(self) -> bool:
+        table = self._table(schema.MEMORIES)
+        if table is None:
+            return True
+        dimension = table.schema.field(schema.VECTOR).type.list_size
+        return self.count * int(dimension) * 4 <= EXACT_BYTES
 
     def _nearest_by_engine(
         self, vector: Vector, *, where: Filter | None = None, limit: int
@@ -282,13 +323,13 @@ def _filtered(query: Any, where: Filter | None) -> Any:
 def _vector_rows(tables: Sequence[pa.Table | None]) -> VectorRows:
     parts = [table for table in tables if table is not None and table.num_rows]
     if not parts:
-        return VectorRows((), np.zeros((0, 0), dtype=np.float32))
+        return VectorRows()
     ids: list[str] = []
     matrices = []
     for part in parts:
         ids.extend(part["id"].to_pylist())
         matrices.append(_matrix(part))
-    return VectorRows(tuple(ids), np.vstack(matrices).astype(np.float32, copy=False))
+    return VectorRows.read(ids, np.vstack(matrices).astype(np.float32, copy=False))
 
 
 def _matrix(table: pa.Table) -> Vector:

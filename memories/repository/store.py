@@ -161,7 +161,8 @@ class Store:
         known = dict(snapshot.head.tables)
         tables = {name: known.get(name, version) for name, version in versions.items()}
         embedding = snapshot.head.embedding or str(identity)
-        self._move(replace(snapshot.head, tables=tables, embedding=embedding))
+        lineage = snapshot.head.lineage or new_id()
+        self._move(replace(snapshot.head, tables=tables, embedding=embedding, lineage=lineage))
         return self.snapshot()
 
     def _commit(self, transaction: Transaction) -> None:

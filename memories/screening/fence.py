@@ -40,9 +40,9 @@ _TAG_WORDS = "|".join(
 )
 _STRUCTURE = re.compile(
     # <|im_start|>, <|eot_id|> and their like, whatever the word
-    r"<(?=\s*\|)"
+    r"<(?=\s*/?\s*\|)"
     # <system>, </memory-context, <<SYS>>, with attributes or never closed
-    rf"|<(?=[<!/\\]*(?:\w+:)?(?:{_TAG_WORDS})(?![\w-]))"
+    rf"|<(?=[<!/\\]{{0,4}}(?:\w+:)?(?:{_TAG_WORDS})(?![\w-]))"
     # < / system >: with blanks only if closed, since `latency < user budget` is a comparison
     rf"|<(?=\s*[/\\]?\s*(?:\w+:)?(?:{_TAG_WORDS})\s*>)"
     # [INST], [/INST], [SYSTEM_PROMPT], [TOOL_CALLS]

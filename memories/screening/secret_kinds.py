@@ -87,7 +87,9 @@ SECRET_KINDS: tuple[SecretKind, ...] = (
         re.compile(
             r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
             # Line ends, real or escaped, and the headers of PEM and PGP; prose in between is talk about keys.
-            r"(?:\s|\\[nrt]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):(?: [^\s]{1,100}){1,6}?){0,20}"
+            # Possessive, so that a text made of headers cannot make the search slow.
+            r"(?:\s|\\[nrt]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):"
+            r"(?:\s(?:[A-Z0-9-]{1,20},[0-9A-F]{1,64}|\S{1,39})(?!\S))++){0,20}+"
             r"(?P<value>[A-Za-z0-9+/=]{40,})"
         ),
         _is_key_material,

@@ -54,8 +54,9 @@ class Word:
         return self.tokens[0]
 
 
-_JOINERS = r"_\-./\\:=@~'"
-_OUTER = "_-/\\:=@~'"
+_JOINERS = r"_\-./\\:=@~"
+_OUTER = "_-/\\:=@~"
+_TRAILING = _OUTER + "."
 _BOUNDARY = r"(?<![^\s(\[{<>\"'«»“”„,;|=])"
 _PATH_START = r"(?:~[/\\]|\.{1,2}[/\\]|[/\\]{1,2})"
 _SCANNER = re.compile(
@@ -67,10 +68,15 @@ _SCANNER = re.compile(
 _QUOTED_VALUE = re.compile(r"(?<=\w=)([\"'])([^\s\"']+)\1")
 _PATH = re.compile(rf"{_PATH_START}|[A-Za-z]:[\\/]")
 _PATH_LEAD = re.compile(rf"^{_PATH_START}")
-_ELISION = re.compile(r"^(?:[ldjmtsnc]|qu|jusqu|lorsqu|puisqu|quoiqu)'(?=\w)", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"'(?:s|ll|re|ve|d|m)$", re.IGNORECASE)
-_SPLITTERS = tuple(map(re.compile, (r"[/\\]+", r"[:@~=]+", r"'+", r"\.+", r"[\-_]+")))
-_APOSTROPHE, _DOT, _DASH = 2, 3, 4
+# French articles before a vowel and English endings are no part of the word; any other apostrophe inside a
+# word is dropped (don't, O'Brien), outside it separates.
+_SMALL_WORDS = re.compile(
+    r"(?<![\w'])(?:[ldjmtsnc]|qu|jusqu|lorsqu|puisqu|quoiqu)'(?=\w)|(?<=\w)'(?:s|ll|re|ve|d|m)(?![\w'])"
+    r"|(?<=\w)'(?=\w)",
+    re.IGNORECASE,
+)
+_SPLITTERS = tuple(map(re.compile, (r"[/\\]+", r"[:@~=]+", r"\.+", r"[\-_]+")))
+_DOT, _DASH = 2, 3
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _FIRM_VERSION = re.compile(r"[vV]\d+(?:\.\d+)+|\d+(?:\.\d+){2,}")
 _DIGIT_PIECES = re.compile(r"\d+|\D+")
@@ -89,7 +95,7 @@ def _chunk_words(chunk: str) -> tuple[Word, ...]:
 
 
 def _scan(chunk: str) -> Iterator[Word]:
-    for found in _SCANNER.finditer(_QUOTED_VALUE.sub(r"\2", chunk)):
+    for found in _SCANNER.finditer(_SMALL_WORDS.sub("", _QUOTED_VALUE.sub(r"\2", chunk))):
         match found.lastgroup:
             case "url":
                 word = _url(found.group())
@@ -102,7 +108,7 @@ def _scan(chunk: str) -> Iterator[Word]:
 
 
 def _url(text: str) -> Word:
-    text = text.rstrip(".,;:!?)]}/")
+    text = text.lstrip(_OUTER).rstrip(".,;:!?)]}/")
     parts = _Parts()
     parts.add(fold(text))
     # A URL inside a URL is read as its parts: no text makes this recurse.
@@ -113,13 +119,14 @@ def _url(text: str) -> Word:
 
 
 def _compound(text: str) -> Word:
-    text = _POSSESSIVE.sub("", _ELISION.sub("", text))
+    text = text.rstrip(_TRAILING)
     sides = text.split("=")
     return _assignment(sides) if len(sides) > 1 and all(sides) else _single(text)
 
 
 def _single(text: str) -> Word:
     """A word that is no assignment, or one side of one."""
+    text = text.rstrip(_TRAILING)
     if "://" in text:
         return _url(text)
     if _PATH.match(text) and any(map(str.isalpha, text[2:] or text)):
@@ -171,7 +178,7 @@ class _Parts:
 
     def split(self, text: str, level: int = 0) -> None:
         """Adds `text` whole, then what the joiners from `level` on leave of it."""
-        text = self._dot_name(text.strip(_OUTER).rstrip(_OUTER + "."))
+        text = self._dot_name(text.strip(_OUTER).rstrip(_TRAILING))
         for at in range(level, len(_SPLITTERS)):
             pieces = [piece for piece in _SPLITTERS[at].split(text) if piece]
             if len(pieces) > 1:
@@ -187,24 +194,18 @@ class _Parts:
 
     def _add_wholes(self, text: str, pieces: list[str], at: int) -> None:
         whole, has_letters = fold(text), any(map(str.isalpha, text))
-        if at != _APOSTROPHE:
-            self.add(whole, leaf=not has_letters)
+        self.add(whole, leaf=not has_letters)
         if at == _DOT and (version := _VERSION.fullmatch(text)):
             self._version(version.group(1), whole)
             return
-        tokens, leaves = len(self.tokens), len(self.leaves)
+        leaves = len(self.leaves)
         for piece in pieces:
-            if at != _APOSTROPHE or len(piece) > 1:
-                self.split(piece, at + 1)
-        if not has_letters:
-            self.leaves = _first(self.leaves, leaves)  # of 2024-01-05 only the whole carries the meaning
+            self.split(piece, at + 1)
+        if not has_letters:  # of 2024-01-05 only the whole carries the meaning
+            self.leaves = dict.fromkeys(islice(self.leaves, leaves))
         joined = fold("".join(pieces))
-        if not self._reads_alike(joined):
-            return
-        if at == _APOSTROPHE:  # o'brien means obrien, not o and brien
-            self.leaves = {**_first(self.leaves, leaves), joined: None}
-            self.tokens = {**_first(self.tokens, tokens), joined: None, **self.tokens}
-        elif (at == _DASH and has_letters) or (at == _DOT and whole in technology_words()):
+        can_join = (at == _DASH and has_letters) or (at == _DOT and whole in technology_words())
+        if can_join and self._reads_alike(joined):
             self.add(joined)
 
     def _reads_alike(self, joined: str) -> bool:
@@ -224,7 +225,7 @@ class _Parts:
 
     def _atom(self, text: str) -> None:
         base = text.rstrip("+#")
-        if base != text and len(base) == 1 and base.isascii():
+        if base != text and re.fullmatch("[a-z]", fold(base)):
             self.add(fold(text), leaf=True)  # C++, C#
         elif has_unspaced(base):
             for run in script_runs(base):
@@ -247,10 +248,6 @@ class _Parts:
                 self.add(fold(hump), leaf=True)
 
 
-def _first(found: dict[str, None], count: int) -> dict[str, None]:
-    return dict.fromkeys(islice(found, count))
-
-
 def _meaningful_pieces(text: str) -> list[str]:
     """Letters and digits apart (python3 → python, 3), or the humps of a name without digits."""
     if text.isalpha():
@@ -265,7 +262,8 @@ def _humps(text: str) -> list[str]:
 
     One-letter humps belong to names like iPhone and to plurals like APIs: these stay whole.
     """
-    if text.islower() or text.isupper() or text[1:].islower() or fold(text) in technology_words():
+    folded = fold(text)
+    if text.isupper() or text[1:].islower() or folded == text or folded in technology_words():
         return [text]
     cuts = [at for at in range(1, len(text)) if _starts_hump(text, at)]
     humps = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
@@ -282,7 +280,7 @@ def _starts_hump(text: str, at: int) -> bool:
 
 def _is_identifier(text: str) -> bool:
     """Whether a piece of `text` has the shape of a name in code: such names ask for an exact match."""
-    return any(_is_code_name(piece) for piece in re.split(r"[/\\:@~=']+", text))
+    return any(_is_code_name(piece) for piece in re.split(r"[/\\:@~=]+", text))
 
 
 def _is_code_name(piece: str) -> bool:

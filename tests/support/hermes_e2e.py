@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -63,6 +64,26 @@ def run(turns: list[dict[str, Any]], *arguments: str, hermes: Path, home: Path) 
     report: dict[str, Any] = json.loads(done.stdout)
     assert "checks" in report, report
     return report
+
+
+def install_from_repository(repository: Path, *, hermes: Path, home: Path) -> None:
+    """`hermes plugins install <repository>#hermes_plugin/lancedb_suite`, from a repository made for it."""
+    home.mkdir(parents=True, exist_ok=True)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PLUGIN, repository / "hermes_plugin" / PLUGIN.name, ignore=ignored)
+    identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+    for words in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-qm", "plugin")):
+        subprocess.run(["git", *words], cwd=repository, check=True, capture_output=True)
+    source = f"{repository.as_uri()}#hermes_plugin/{PLUGIN.name}"
+    command("plugins", "install", source, "--no-enable", hermes=hermes, home=home)
+
+
+def command(*words: str, hermes: Path, home: Path) -> str:
+    """Standard output of one `hermes` command that must succeed."""
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "HERMES_HOME": str(home), "TERM": "dumb"}
+    arguments = [str(hermes / "bin" / "python"), "-m", "hermes_cli.main", *words]
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environ, cwd=home.parent, check=True)
+    return done.stdout
 
 
 def failures(report: dict[str, Any]) -> list[str]:

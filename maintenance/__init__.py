@@ -1,0 +1,1 @@
+"""Upkeep: looking after the database files, and measuring."""

@@ -1,0 +1,88 @@
+"""The pages of the rail. Each page module registers itself, so the rail holds what exists and no more."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse
+from django.utils.http import urlencode
+
+from memories.console.access import allows, full_name
+
+if TYPE_CHECKING:
+    from memories.repository import MemoryRepository
+
+
+class Section(StrEnum):
+    """The groups of the rail, in their order."""
+
+    OVERVIEW = "Overview"
+    BROWSE = "Browse"
+    DECIDE = "Decide"
+    RUN = "Run"
+    MANAGE = "Manage"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One link of the rail.
+
+    ``icon`` is a symbol of ``templates/console/parts/icons.html`` without its ``i-``. ``key`` is the letter
+    that follows ``g`` on the keyboard. ``count`` gives the exact number shown at the right, ``due`` marks it
+    as work that waits. ``order`` places the link within its section.
+    """
+
+    section: Section
+    order: int
+    title: str
+    url_name: str
+    icon: str
+    permission: str = "view_memory"
+    key: str = ""
+    count: Callable[[MemoryRepository], int] | None = None
+    due: bool = False
+
+    def allows(self, user: AbstractBaseUser | AnonymousUser) -> bool:
+        return allows(user, full_name(self.permission))
+
+
+_pages: dict[str, Page] = {}
+
+
+def register(page: Page) -> Page:
+    """Give a page its place in the rail. Raises ValueError for a key that another page has."""
+    taken = next((p for p in _pages.values() if p.key == page.key and p.url_name != page.url_name), None)
+    if page.key and taken is not None:
+        raise ValueError(f"{page.title} and {taken.title} both want the key g {page.key}")
+    _pages[page.url_name] = page
+    return page
+
+
+def rail_pages() -> list[Page]:
+    """Every registered page in the order of the rail."""
+    sections = list(Section)
+    return sorted(_pages.values(), key=lambda page: (sections.index(page.section), page.order, page.title))
+
+
+def page_url(name: str, /, *arguments: str, **query: object) -> str:
+    """The address of ``console:<name>`` with a query, "" while there is no such page."""
+    try:
+        address = reverse(f"console:{name}", args=arguments)
+    except NoReverseMatch:
+        return ""
+    given = {key: value for key, value in query.items() if value not in (None, "")}
+    return f"{address}?{urlencode(given, doseq=True)}" if given else address
+
+
+def page_patterns() -> Iterator[URLPattern | URLResolver]:
+    """The addresses of every module in ``memories.console.pages``, in the order of their names."""
+    from memories.console import pages
+
+    for module in sorted(pkgutil.iter_modules(pages.__path__), key=lambda found: found.name):
+        yield from importlib.import_module(f"{pages.__name__}.{module.name}").urlpatterns

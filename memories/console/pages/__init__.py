@@ -1,0 +1,1 @@
+"""One module a page. Each names its ``urlpatterns`` and, for a place in the rail, registers a ``Page``."""

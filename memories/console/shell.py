@@ -1,0 +1,123 @@
+"""What the frame of every page shows: the rail, the database, the model, the embedder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+
+from memories.console.navigation import Page, page_url, rail_pages
+from memories.console.repository_access import repository
+from memories.contract import MemsuiteError
+from memories.embedding.base import Readiness
+from memories.embedding.identity import EmbeddingIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class RailLink:
+    """A page as the rail shows it to one person; ``count`` is None where there is nothing to count."""
+
+    page: Page
+    url: str
+    count: int | None
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderDot:
+    """``kind`` is "" (well), ``warn`` or ``bad``; ``says`` is beside it, ``more`` on hover."""
+
+    kind: str
+    says: str
+    more: str
+
+
+_DOTS = {
+    Readiness.READY: ("", "embedder ready"),
+    Readiness.COLD: ("", "embedder idle"),
+    Readiness.FAILING: ("warn", "embedder failing"),
+    Readiness.OPEN_CIRCUIT: ("bad", "embedder down"),
+}
+
+
+def shell(request: HttpRequest) -> dict[str, object]:
+    """Context processor: ``shell``, of which a template reads only what it shows."""
+    return {"shell": Shell(request)}
+
+
+class Shell:
+    """Computed when a page reads it, so that fragments and error pages pay for nothing."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    @cached_property
+    def rail(self) -> list[tuple[str, list[RailLink]]]:
+        """The sections with at least one page that this person may open."""
+        user = getattr(self._request, "user", None)
+        if user is None:
+            return []
+        shown = [(page, _address(page)) for page in rail_pages() if page.allows(user)]
+        current = _current([address for _, address in shown], self._request.path)
+        sections: dict[str, list[RailLink]] = {}
+        for page, address in shown:
+            if address:
+                link = RailLink(page, address, _count(page), address == current)
+                sections.setdefault(str(page.section), []).append(link)
+        return list(sections.items())
+
+    @property
+    def database(self) -> str:
+        """The directory in use, the home shown as ``~``."""
+        path = repository().path
+        home = Path.home()
+        return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+    @cached_property
+    def model(self) -> str:
+        """The model of the stored vectors, or the configured one while nothing is stored."""
+        try:
+            stored = repository().read(lambda snapshot: snapshot.embedding_id)
+            if stored:
+                return EmbeddingIdentity.parse(stored).model
+        except MemsuiteError:
+            pass
+        return repository().settings.embed_model.removeprefix("builtin:") or "all-MiniLM-L6-v2"
+
+    @property
+    def embedder(self) -> EmbedderDot:
+        state = repository().embedder.state()
+        kind, says = _DOTS[state.readiness]
+        return EmbedderDot(kind, says, state.message or says)
+
+    @property
+    def search_url(self) -> str:
+        return page_url("memories")
+
+    @property
+    def home_url(self) -> str:
+        return page_url("home")
+
+
+def _address(page: Page) -> str:
+    try:
+        return reverse(page.url_name)
+    except NoReverseMatch:
+        return ""
+
+
+def _count(page: Page) -> int | None:
+    if page.count is None:
+        return None
+    try:
+        return page.count(repository())
+    except MemsuiteError:
+        return None
+
+
+def _current(addresses: list[str], path: str) -> str:
+    """The longest address that the path lies under."""
+    return max((address for address in addresses if address and path.startswith(address)), key=len, default="")

@@ -1,0 +1,112 @@
+"""A memory made ready for comparison: its words counted once, however often it is a candidate."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from memories.repository import MemoryRepository, Snapshot, StoredMemory
+from memories.text.distance import SHORTEST_MISTYPED_WORD
+from memories.text.folding import fold
+from memories.text.languages import languages_of_stop_word
+from memories.text.normalise import tokens
+from memories.text.stems import stem_language
+
+KEPT_DOCUMENTS = 20_000
+"""About 6 kB each. Beyond this the memories asked for least recently are prepared anew."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A stored memory and what is derived from it alone."""
+
+    memory: StoredMemory
+    counts: Mapping[str, int]
+    """How often each indexed word and stem occurs."""
+    length: int
+    """Indexed words, stems not counted, as BM25's document length."""
+
+    @classmethod
+    def of(cls, memory: StoredMemory) -> Document:
+        indexed = memory.search_text.split()
+        length = sum(1 for word in indexed if stem_language(word) is None)
+        return cls(memory, Counter(indexed), length)
+
+    @cached_property
+    def long_words(self) -> tuple[str, ...]:
+        """The distinct words long enough to be told apart from other words by likeness, sorted."""
+        return tuple(
+            sorted(word for word in self.counts if len(word) >= SHORTEST_MISTYPED_WORD and word.isalpha())
+        )
+
+    @cached_property
+    def subject_words(self) -> tuple[str, ...]:
+        """The distinct words of the subject that are no stop words; all of them if there are no others."""
+        words = tuple(dict.fromkeys(tokens(self.memory.subject.replace("_", " "))))
+        return tuple(word for word in words if word not in languages_of_stop_word()) or words
+
+    @cached_property
+    def text(self) -> str:
+        """Everything a quoted phrase may be found in, folded, with single blanks."""
+        memory = self.memory
+        name = f"{memory.domain} {memory.subject}"
+        whole = "\n".join((name, name.replace("_", " "), memory.content, *memory.facts, *memory.tags))
+        return f" {' '.join(fold(whole).split())} "
+
+
+class DocumentCache:
+    """Prepared memories of one repository. Thread safe.
+
+    A row carries the generation that wrote it, so one small query tells which of them have changed;
+    a deleted one is never asked for again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._generation = -1
+        self._kept: dict[str, Document] = {}
+
+    def of(self, snapshot: Snapshot, ids: Iterable[str]) -> dict[str, Document]:
+        """The documents of those of ``ids`` that are stored, in their order."""
+        wanted = list(dict.fromkeys(ids))
+        with self._lock:
+            kept = self._current(snapshot)
+            found = {name: kept[name] for name in wanted if name in kept}
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            read = {name: Document.of(memory) for name, memory in snapshot.memories(missing).items()}
+            found |= read
+            self._keep(snapshot, read)
+        return {name: found[name] for name in wanted if name in found}
+
+    def _current(self, snapshot: Snapshot) -> dict[str, Document]:
+        """What is kept and valid at ``snapshot``; an older state than the kept one gets nothing."""
+        if snapshot.generation < self._generation:
+            return {}
+        if snapshot.generation > self._generation and self._kept:
+            for name in snapshot.changed_since(self._generation):
+                self._kept.pop(name, None)
+        self._generation = snapshot.generation
+        return self._kept
+
+    def _keep(self, snapshot: Snapshot, read: Mapping[str, Document]) -> None:
+        with self._lock:
+            if snapshot.generation != self._generation:
+                return
+            self._kept |= read
+            for name in list(self._kept)[: max(0, len(self._kept) - KEPT_DOCUMENTS)]:
+                del self._kept[name]
+
+
+_caches: WeakKeyDictionary[MemoryRepository, DocumentCache] = WeakKeyDictionary()
+_caches_lock = threading.Lock()
+
+
+def documents_of(repository: MemoryRepository) -> DocumentCache:
+    """The cache that belongs to a repository, for as long as the repository lives."""
+    with _caches_lock:
+        return _caches.setdefault(repository, DocumentCache())

@@ -1,0 +1,148 @@
+"""The evidence gate: what speaks for one memory answering one query, and whether it is enough.
+
+A verdict depends on the query, the memory and the calibration, and on nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from memories.retrieval.document import Document
+from memories.retrieval.question import Question, Term
+from memories.retrieval.rarity import rarity
+from memories.text.scripts import has_unspaced
+
+HALF_MASS = 10.0
+"""The rarity of one distinctive word, at which ``mass`` is a half."""
+
+ALL_FOUND = 0.999
+"""A coverage above this is complete: a sum of weights is not exactly one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Each in 0..1 but ``centred`` (-1..1). ``about`` counts against a memory, all others for it."""
+
+    coverage: float
+    """Share of the query's informative words that the memory holds, weighted by rarity."""
+    topic: float
+    """The same without the names in the query."""
+    centred: float
+    """Cosine after subtracting the mean vector of general text; 0 where no vector is at hand."""
+    exact: float
+    """Share of the quoted phrases, paths, key=value and identifiers that the memory holds."""
+    subject: float
+    """Share of the memory's subject that the query names, the names in the query not counted."""
+    named: float
+    """1 where the query holds the whole subject, its names counted, else 0."""
+    names: float
+    """Share of the names in the query that the memory holds; 0 where there are none."""
+    mass: float
+    """How much rarity the words found carry together: one everyday word is little, whatever its share."""
+    whole: float
+    """``mass`` where the memory holds every informative word, else 0: a query of one distinctive word."""
+    about: float
+    """Share of the names and exact parts of the query that the memory does not hold."""
+
+    def features(self) -> dict[str, float]:
+        """All of them by name, as a calibration weighs them."""
+        return asdict(self) | {
+            "both": self.coverage * max(self.centred, 0.0),
+            "topic_both": self.topic * max(self.centred, 0.0),
+            "names_both": self.names * max(self.centred, 0.0),
+            "names_topic": self.names * self.topic,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A monotone logistic: ``weights`` are never negative, that of ``about`` is subtracted."""
+
+    bias: float
+    weights: Mapping[str, float]
+    threshold: float
+
+    def value(self, evidence: Evidence) -> float:
+        """How much the evidence is worth, 0..1."""
+        features = evidence.features()
+        total = self.bias + sum(
+            (-weight if name == "about" else weight) * features[name] for name, weight in self.weights.items()
+        )
+        return 1 / (1 + math.exp(-total))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    evidence: Evidence
+    value: float
+    passed: bool
+
+
+def judge(question: Question, document: Document, centred: float, gate: Gate) -> Verdict:
+    """The verdict on one memory. ``centred`` is the cosine of query and memory after centring."""
+    evidence = evidence_of(question, document, centred)
+    value = gate.value(evidence)
+    return Verdict(evidence, value, value >= gate.threshold)
+
+
+def evidence_of(question: Question, document: Document, centred: float) -> Evidence:
+    """What speaks for the memory; ``centred`` as in ``judge``."""
+    found = [(term, min(term.frequency_in(document), 1.0)) for term in question.terms]
+    names = [share for term, share in found if term.is_name]
+    phrases = [_contains(document.text, phrase) for phrase in question.words.phrases]
+    exact = [float(hit) for hit in (*phrases, *(word in document.counts for word in question.exact_words))]
+    coverage = _covered(found)
+    matched = sum(term.weight * share for term, share in found)
+    mass = matched / (matched + HALF_MASS)
+    return Evidence(
+        coverage=coverage,
+        topic=_covered([(term, share) for term, share in found if not term.is_name], otherwise=coverage),
+        centred=centred,
+        exact=_mean(exact),
+        whole=mass if coverage > ALL_FOUND else 0.0,
+        subject=_subject_share(question, document),
+        named=float(names_subject(question, document)),
+        names=_mean(names),
+        mass=mass,
+        about=_mean([1 - share for share in (*names, *exact)]),
+    )
+
+
+def names_subject(question: Question, document: Document) -> bool:
+    """Whether the query holds every word of the memory's subject."""
+    return all(word in question.spoken for word in document.subject_words)
+
+
+def _covered(found: Sequence[tuple[Term, float]], otherwise: float = 0.0) -> float:
+    total = sum(term.weight for term, _ in found)
+    return sum(term.weight * share for term, share in found) / total if total else otherwise
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _contains(text: str, phrase: str) -> bool:
+    """Whether `text` (padded with blanks) holds a phrase that neither begins nor ends inside a word."""
+    at = text.find(phrase)
+    while at >= 0:
+        if not (_joined(text[at - 1], phrase[0]) or _joined(phrase[-1], text[at + len(phrase)])):
+            return True
+        at = text.find(phrase, at + 1)
+    return False
+
+
+def _joined(left: str, right: str) -> bool:
+    """Whether two neighbouring characters belong to one word; scripts without blanks have no such bounds."""
+    return left.isalnum() and right.isalnum() and not (has_unspaced(left) or has_unspaced(right))
+
+
+def _subject_share(question: Question, document: Document) -> float:
+    """Names count here only where the query holds nothing else: they say who, not what about them."""
+    names = {term.word for term in question.terms if term.is_name}
+    left_out = names if len(names) < len(question.terms) else frozenset[str]()
+    weights = {word: rarity(word) for word in document.subject_words if word not in left_out}
+    total = sum(weights.values())
+    return sum(w for word, w in weights.items() if word in question.spoken) / total if total else 0.0
