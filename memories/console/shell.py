@@ -93,6 +93,14 @@ class Shell:
         kind, says = _DOTS[state.readiness]
         return EmbedderDot(kind, says, state.message or says)
 
+    @cached_property
+    def role(self) -> str:
+        """The person's standing in a word or two: administrator, or their groups."""
+        user = self._request.user
+        if getattr(user, "is_superuser", False):
+            return "administrator"
+        return ", ".join(group.name.lower() for group in user.groups.order_by("name"))
+
     @property
     def search_url(self) -> str:
         return page_url("memories")
@@ -120,4 +128,6 @@ def _count(page: Page) -> int | None:
 
 def _current(addresses: list[str], path: str) -> str:
     """The longest address that the path lies under."""
-    return max((address for address in addresses if address and path.startswith(address)), key=len, default="")
+    return max(
+        (address for address in addresses if address and path.startswith(address)), key=len, default=""
+    )

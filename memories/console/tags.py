@@ -43,7 +43,9 @@ SHORT_ID = 8
 
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
-    return format_html('<svg class="m-i{}" aria-hidden="true"><use href="#i-{}"/></svg>', f" {extra}" if extra else "", name)
+    return format_html(
+        '<svg class="m-i{}" aria-hidden="true"><use href="#i-{}"/></svg>', f" {extra}" if extra else "", name
+    )
 
 
 @register.simple_tag
@@ -75,7 +77,9 @@ def category(name: str, link: bool = True) -> SafeString:
 @register.simple_tag
 def chip(text: str, url: str = "", kind: str = "", count: int | None = None) -> SafeString:
     """A small label. ``kind`` is ok, warn, bad or accent."""
-    counted = format_html(' <span class="m-quiet m-num">{}</span>', number(count)) if count is not None else ""
+    counted = (
+        format_html(' <span class="m-quiet m-num">{}</span>', number(count)) if count is not None else ""
+    )
     return _linked(url, f"m-chip m-chip--{kind}" if kind else "m-chip", format_html("{}{}", text, counted))
 
 
@@ -93,7 +97,10 @@ def when(moment: datetime | None, style: str = "full", extra: str = "") -> SafeS
     said = times.ago if style == "short" else times.ago_in_full
     text = f"{said(moment, datetime.now(UTC))}{extra}"
     return format_html(
-        '<time class="m-time" datetime="{}" title="{}">{}</time>', times.machine(moment), times.utc(moment), text
+        '<time class="m-time" datetime="{}" title="{}">{}</time>',
+        times.machine(moment),
+        times.utc(moment),
+        text,
     )
 
 
@@ -112,7 +119,8 @@ def exact(moment: datetime) -> SafeString:
 def short_id(memory_id: str) -> SafeString:
     """The end of an id; the button copies all of it."""
     return format_html(
-        '<button class="m-id" type="button" data-do="copy" value="{}" title="{}, copy"><code>{}</code>{}</button>',
+        '<button class="m-id" type="button" data-do="copy" value="{}" title="{}, copy">'
+        "<code>{}</code>{}</button>",
         memory_id,
         memory_id,
         memory_id[-SHORT_ID:],
@@ -230,7 +238,11 @@ def toasts(context: RequestContext) -> dict[str, Any]:
     """The messages that wait, each with Undo where it offers one. Showing them takes them."""
     request = context["request"]
     shown = [
-        {"text": message.message, "bad": message.level_tag == "error", "undo": undo_of(message.extra_tags or "")}
+        {
+            "text": message.message,
+            "bad": message.level_tag == "error",
+            "undo": undo_of(message.extra_tags or ""),
+        }
         for message in get_messages(request)
     ]
     return {"toasts": shown, "csrf_token": context.get("csrf_token"), "here": page_of(request)}

@@ -20,9 +20,10 @@ from memories.contract import fields as checks
 from memories.contract.limits import TAGS_MAX
 from memories.repository.changes import ChangeSet
 from memories.repository.edges import by_memory
-from memories.repository.history import newest_numbers, removals
+from memories.repository.history import newest_numbers, removals, revive
 from memories.repository.records import Author, Row
 from memories.repository.results import BulkResult
+from memories.repository.vectors import Vector
 from memories.repository.write_context import WriteContext, not_found
 from memories.text.normalise import index_text
 
@@ -110,15 +111,21 @@ class BulkWriter:
         progress: Progress | None = None,
     ) -> BulkResult:
         """Change all of ``ids``, or none if anything fails; each that cannot be changed is named."""
-        wanted = list(dict.fromkeys(ids))
-        context = self._context
+        return self._context.again(lambda: self._apply(change, ids, author, note, progress or _silent))
+
+    def _apply(
+        self, change: BulkChange, ids: Sequence[str], author: Author, note: str, progress: Progress
+    ) -> BulkResult:
+        context, wanted = self._context, list(dict.fromkeys(ids))
+        gathered = _Gathered(progress, len(wanted))
+        restores = change.action is Action.RESTORE
+        vectors = self._vectors(wanted) if restores else {}
         with context.store.transaction(
             author, str(change.action), wait=context.lock_wait, note=note
         ) as transaction:
             changes = ChangeSet(transaction, context.conflict_limit)
-            gathered = _Gathered(progress or _silent, len(wanted))
-            if change.action is Action.RESTORE:
-                _restore(changes, wanted, gathered)
+            if restores:
+                _restore(changes, wanted, vectors, gathered)
             else:
                 _change(changes, change, wanted, author, gathered)
             ledger = changes.write()
@@ -129,6 +136,12 @@ class BulkWriter:
             refused=gathered.refused,
             conflicts=tuple(row for row in ledger.written if row.is_open),
         )
+
+    def _vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        """For what another model had embedded when it was moved to the trash."""
+        snapshot = self._context.store.snapshot()
+        images = (revision.image().row for revision in removals(snapshot, ids).values())
+        return self._context.current_vectors(snapshot, [row for row in images if row is not None])
 
 
 @dataclass
@@ -173,7 +186,9 @@ def _change(
         gathered.tell()
 
 
-def _restore(changes: ChangeSet, ids: Sequence[str], gathered: _Gathered) -> None:
+def _restore(
+    changes: ChangeSet, ids: Sequence[str], vectors: Mapping[str, Vector], gathered: _Gathered
+) -> None:
     stored = changes.load(ids)
     last = removals(changes.snapshot, [name for name in ids if name not in stored])
     numbers = newest_numbers(changes.snapshot, list(last))
@@ -183,7 +198,7 @@ def _restore(changes: ChangeSet, ids: Sequence[str], gathered: _Gathered) -> Non
         elif memory_id not in last:
             gathered.refused[memory_id] = not_found(memory_id)
         else:
-            changes.revive(None, last[memory_id].image(), numbers[memory_id])
+            revive(changes, last[memory_id], None, vectors, numbers)
             gathered.changed.append(memory_id)
         gathered.tell()
 

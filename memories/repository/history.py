@@ -2,89 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import schema
 from memories.repository.changes import ChangeSet
 from memories.repository.engine import is_in, quoted
-from memories.repository.ledger import LedgerChanges
 from memories.repository.records import Author, Row
 from memories.repository.results import RestoreResult, UndoResult
-from memories.repository.revisions import LIGHT, Revision, revision_of
+from memories.repository.revisions import LIGHT, BeforeImage, Revision, revision_of
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Store, Transaction
+from memories.repository.vectors import Vector
+from memories.repository.write_context import WriteContext, with_current_vector
 
 
 class History:
-    """The past of one repository. Nothing in here needs the embedder: vectors are kept."""
+    """The past of one repository. Vectors are kept, so the model is asked only for a state that
+    another model had embedded."""
 
-    def __init__(self, store: Store, *, lock_wait: float, conflict_limit: int) -> None:
-        self._store = store
-        self._lock_wait = lock_wait
-        self._conflict_limit = conflict_limit
+    def __init__(self, context: WriteContext) -> None:
+        self._context = context
 
     def restore(self, memory_id: str, author: Author, revision: int | None = None) -> RestoreResult:
         """Bring a memory back from the trash, or to its state of an earlier ``revision``.
 
         Raises ``memory_not_found`` when there is nothing to bring back.
         """
-        with self._transaction(author, "restore") as transaction:
-            snapshot = transaction.snapshot
-            current = snapshot.full_rows([memory_id]).get(memory_id)
-            wanted = _kept(snapshot, memory_id, revision, current)
-            changes = ChangeSet(transaction, self._conflict_limit)
-            number = current["revision"] if current else newest_numbers(snapshot, [memory_id])[memory_id]
-            changes.revive(current, wanted.image(), number)
+        return self._context.again(lambda: self._restore(memory_id, author, revision))
+
+    def _restore(self, memory_id: str, author: Author, revision: int | None) -> RestoreResult:
+        context = self._context
+        snapshot = context.store.snapshot()
+        vectors = context.current_vectors(snapshot, _rows([_kept(snapshot, memory_id, revision)]))
+        with context.store.transaction(author, "restore", wait=context.lock_wait) as transaction:
+            changes = ChangeSet(transaction, context.conflict_limit)
+            wanted = _kept(transaction.snapshot, memory_id, revision)
+            current = transaction.snapshot.full_rows([memory_id]).get(memory_id)
+            revive(changes, wanted, current, vectors)
             ledger = changes.write()
-        return self._restored(memory_id, ledger, transaction.stamp.operation_id)
+        memory = context.store.read(lambda newest: newest.memories([memory_id]))[memory_id]
+        conflicts = tuple(row for row in ledger.written if row.is_open)
+        operation = transaction.stamp.operation_id
+        return RestoreResult(memory_id, memory.content, memory.revision, operation, conflicts)
 
     def undo(self, operation_id: str, author: Author) -> UndoResult:
         """Take an operation back: every memory that has not changed since gets the state it had
         before. Those that have are left alone and named. Raises ``not_found``."""
-        with self._transaction(author, "undo", note=f"undo of {operation_id}") as transaction:
+        return self._context.again(lambda: self._undo(operation_id, author))
+
+    def _undo(self, operation_id: str, author: Author) -> UndoResult:
+        context = self._context
+        snapshot = context.store.snapshot()
+        kept = [step.revision for step in _steps(snapshot, operation_id) if step.revision is not None]
+        vectors = context.current_vectors(snapshot, _rows(kept))
+        note = f"undo of {operation_id}"
+        with context.store.transaction(author, "undo", wait=context.lock_wait, note=note) as transaction:
             steps = _steps(transaction.snapshot, operation_id)
-            if not steps:
-                raise MemsuiteError(
-                    ErrorCode.NOT_FOUND, "operation_id", "No operation has this id.", received=operation_id
-                )
-            undone = self._take_back(transaction, [step for step in steps if step.untouched])
+            changes = ChangeSet(transaction, context.conflict_limit)
+            undone = _take_back(changes, [step for step in steps if step.untouched], vectors)
+            changes.write()
         return UndoResult(
             undone_operation_id=operation_id,
             operation_id=transaction.stamp.operation_id if undone else "",
             undone=undone,
             skipped=tuple(step.memory_id for step in steps if not step.untouched),
-        )
-
-    def _take_back(self, transaction: Transaction, steps: Sequence[_Step]) -> tuple[str, ...]:
-        changes = ChangeSet(transaction, self._conflict_limit)
-        gone = [step.memory_id for step in steps if step.current is None]
-        numbers = newest_numbers(transaction.snapshot, gone)
-        for step in steps:
-            image = step.revision.image() if step.revision is not None else None
-            if image is not None and image.row is not None:
-                number = step.current["revision"] if step.current else numbers[step.memory_id]
-                changes.revive(step.current, image, number)
-            elif step.current is not None:
-                changes.remove(step.current)
-        changes.write()
-        return tuple(step.memory_id for step in steps)
-
-    def _transaction(
-        self, author: Author, operation: str, note: str = ""
-    ) -> AbstractContextManager[Transaction]:
-        return self._store.transaction(author, operation, wait=self._lock_wait, note=note)
-
-    def _restored(self, memory_id: str, ledger: LedgerChanges, operation: str) -> RestoreResult:
-        memory = self._store.read(lambda snapshot: snapshot.memories([memory_id]))[memory_id]
-        return RestoreResult(
-            memory_id,
-            memory.content,
-            memory.revision,
-            operation,
-            tuple(row for row in ledger.written if row.is_open),
         )
 
 
@@ -97,6 +79,41 @@ class _Step:
     revision: Revision | None
     current: Row | None
     untouched: bool
+
+
+def _take_back(changes: ChangeSet, steps: Sequence[_Step], vectors: Mapping[str, Vector]) -> tuple[str, ...]:
+    gone = [step.memory_id for step in steps if step.current is None]
+    numbers = newest_numbers(changes.snapshot, gone)
+    for step in steps:
+        if step.revision is not None and step.revision.revision > 0:
+            revive(changes, step.revision, step.current, vectors, numbers)
+        elif step.current is not None:
+            changes.remove(step.current)
+    return tuple(step.memory_id for step in steps)
+
+
+def revive(
+    changes: ChangeSet,
+    wanted: Revision,
+    current: Row | None,
+    vectors: Mapping[str, Vector],
+    numbers: Mapping[str, int] | None = None,
+) -> None:
+    """Put the state a revision keeps into the operation."""
+    image = wanted.image()
+    assert image.row is not None
+    name = wanted.memory_id
+    if current is not None:
+        number = int(current["revision"])
+    else:
+        number = (numbers or newest_numbers(changes.snapshot, [name]))[name]
+    row = with_current_vector(image.row, changes.snapshot, vectors)
+    changes.revive(current, BeforeImage(row, image.edges), number)
+
+
+def _rows(revisions: Iterable[Revision]) -> list[Row]:
+    images = (revision.image().row for revision in revisions)
+    return [row for row in images if row is not None]
 
 
 def revisions_of(snapshot: Snapshot, memory_id: str, limit: int) -> list[Revision]:
@@ -123,11 +140,11 @@ def trashed(snapshot: Snapshot) -> list[Revision]:
     return sorted(gone, key=lambda revision: (revision.generation, revision.memory_id), reverse=True)
 
 
-def _kept(snapshot: Snapshot, memory_id: str, number: int | None, current: Row | None) -> Revision:
+def _kept(snapshot: Snapshot, memory_id: str, number: int | None) -> Revision:
     where = f"memory_id = {quoted(memory_id)} AND revision > 0"
     if number is not None:
         where += f" AND revision = {int(number)}"
-    elif current is None:
+    elif memory_id not in snapshot.memories([memory_id]):
         where += " AND removed"
     else:
         where = "false"
@@ -177,6 +194,10 @@ def _steps(snapshot: Snapshot, operation_id: str) -> list[_Step]:
         )
     }
     touched = sorted(written | revisions.keys() | replaced)
+    if not touched:
+        raise MemsuiteError(
+            ErrorCode.NOT_FOUND, "operation_id", "No operation has this id.", received=operation_id
+        )
     current = snapshot.full_rows(touched)
     last = removals(snapshot, [name for name in touched if name not in current])
     steps = []

@@ -135,8 +135,11 @@ def embedding_text(form: MemoryForm) -> str:
 
     A change of this text is a change of the pipeline named in the embedding identity.
     """
-    subject = f"{form.domain} {form.subject}".replace("_", " ")
-    return f"{subject}: {' '.join(form.facts)}"
+    return embedding_text_of(form.domain, form.subject, form.facts)
+
+
+def embedding_text_of(domain: str, subject: str, facts: Sequence[str]) -> str:
+    return f"{domain} {subject}".replace("_", " ") + ": " + " ".join(facts)
 
 
 def content_hash(row: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from memories.repository.graph import GraphSummary, GraphView, first_line, graph
 from memories.repository.history import History, revisions_of, trashed
 from memories.repository.ledger import Conflict, conflict_of
 from memories.repository.records import Author, StoredMemory
+from memories.repository.reembed import Reembedding
 from memories.repository.results import (
     AddResult,
     BulkResult,
@@ -63,7 +64,7 @@ class MemoryRepository:
         self._adder = Adder(self._context)
         self._updater = Updater(self._context)
         self._bulk = BulkWriter(self._context)
-        self._history = History(self._store, lock_wait=lock_wait, conflict_limit=limit)
+        self._history = History(self._context)
 
     @classmethod
     def open(
@@ -135,6 +136,10 @@ class MemoryRepository:
     def undo(self, operation_id: str, author: Author) -> UndoResult:
         """Take an operation back where nothing has changed since."""
         return self._history.undo(operation_id, author)
+
+    def reembedding(self) -> Reembedding:
+        """The step from the stored vectors' model to the configured one."""
+        return Reembedding(self._store, self.embedder, lock_wait=self._context.lock_wait)
 
     # -- reading ----------------------------------------------------------------------
 

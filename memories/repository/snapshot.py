@@ -157,11 +157,6 @@ class Snapshot:
             for row in self.rows(schema.MEMORIES, is_in("id", batch), LIGHT)
         }
 
-    def changed_since(self, generation: int) -> list[str]:
-        """Ids of the memories that a later generation wrote."""
-        rows = self.rows(schema.MEMORIES, f"generation > {int(generation)}", ["id"])
-        return [row["id"] for row in rows]
-
     def memories_where(self, where: str, limit: int = ROWS_UNLIMITED) -> list[StoredMemory]:
         return [memory_of(row) for row in self.rows(schema.MEMORIES, where, LIGHT, limit)]
 

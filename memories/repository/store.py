@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding import EmbeddingIdentity
@@ -22,6 +22,9 @@ from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot
 from memories.repository.tables import MOST_FRAGMENTS, TableChange, Tables
 from memories.repository.vectors import VectorCache
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -39,6 +42,7 @@ class Transaction:
     snapshot: Snapshot
     stamp: Stamp
     changes: dict[str, TableChange] = field(default_factory=dict)
+    reembedded: Reembedded | None = None
 
     def add(self, table: str, row: Row) -> None:
         """A row whose key is known to be new."""
@@ -53,6 +57,14 @@ class Transaction:
 
     def _change(self, table: str) -> TableChange:
         return self.changes.setdefault(table, TableChange())
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedded:
+    """All memories with the vectors of another model; ``rows`` have the schema of its dimension."""
+
+    identity: EmbeddingIdentity
+    rows: Callable[[], Iterable[pa.RecordBatch]]
 
 
 class Store:
@@ -168,32 +180,50 @@ class Store:
     def _commit(self, transaction: Transaction) -> None:
         head = transaction.snapshot.head
         changed = {name: change for name, change in transaction.changes.items() if change}
-        if not changed:
+        whole = transaction.reembedded
+        if not changed and whole is None:
             return
-        versions = dict(head.tables)
-        schemas = schema.schemas(self._tables.dimension())
         try:
-            for name in (name for name in schema.TABLES if name in changed):
-                self._tables.realign(name, head.tables[name])
-                versions[name] = self._tables.commit(name, changed[name], schemas[name], fsync=self._fsync)
+            versions = dict(head.tables) | self._committed(head, changed)
+            if whole is not None:
+                versions[schema.MEMORIES] = self._rewritten(head, whole)
             self._move(
-                replace(head, generation=head.generation + 1, tables=versions, previous=dict(head.tables))
+                replace(
+                    head,
+                    generation=head.generation + 1,
+                    tables=versions,
+                    embedding=str(whole.identity) if whole else head.embedding,
+                    previous=dict(head.tables),
+                )
             )
         except BaseException:
-            self._take_back(head, changed)
+            self._take_back(head)
             raise
         self._upkeep(changed)
 
-    def _take_back(self, head: Head, changed: dict[str, TableChange]) -> None:
+    def _committed(self, head: Head, changed: Mapping[str, TableChange]) -> dict[str, int]:
+        schemas = schema.schemas(self._tables.dimension())
+        versions: dict[str, int] = {}
+        for name in (name for name in schema.TABLES if name in changed):
+            self._tables.realign(name, head.tables[name])
+            versions[name] = self._tables.commit(name, changed[name], schemas[name], fsync=self._fsync)
+        return versions
+
+    def _rewritten(self, head: Head, whole: Reembedded) -> int:
+        self._tables.realign(schema.MEMORIES, head.tables[schema.MEMORIES])
+        arrow_schema = schema.memories(whole.identity.dimension)
+        return self._tables.overwrite(schema.MEMORIES, whole.rows(), arrow_schema, fsync=self._fsync)
+
+    def _take_back(self, head: Head) -> None:
         """Bring the tables back to HEAD at once; where that fails too (a full disk), the next
         writer does it, and nobody sees the difference meanwhile."""
-        for name in changed:
+        for name, version in head.tables.items():
             try:
-                self._tables.realign(name, head.tables[name])
+                self._tables.realign(name, version)
             except MemsuiteError:
                 continue
 
-    def _upkeep(self, changed: dict[str, TableChange]) -> None:
+    def _upkeep(self, changed: Mapping[str, TableChange]) -> None:
         """Compact what has grown past its bound. A failure here undoes nothing: the change
         itself is committed."""
         head = self.snapshot().head

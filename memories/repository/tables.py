@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,23 @@ class Tables:
             if new_files is not None:
                 new_files.flush()
             return int(table.version)
+
+    def overwrite(
+        self, name: str, batches: Iterable[pa.RecordBatch], arrow_schema: pa.Schema, *, fsync: bool
+    ) -> int:
+        """Put other rows, of another schema too, into a table as its next version; earlier versions
+        keep theirs. Returns the version."""
+        new_files = NewFiles(self._files.table(name)) if fsync else None
+        reader = pa.RecordBatchReader.from_batches(arrow_schema, batches)
+        with engine_errors(self._files.table(name)):
+            self._open[name] = self.connection.create_table(
+                name, data=reader, schema=arrow_schema, mode="overwrite"
+            )
+            if name == schema.MEMORIES:
+                self._index_text()
+            if new_files is not None:
+                new_files.flush()
+        return self.version(name)
 
     def fragments(self, name: str) -> int:
         with engine_errors(self._files.table(name)):

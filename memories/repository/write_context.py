@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from memories.embedding import Embedder
 from memories.repository import schema
 from memories.repository.engine import is_in
 from memories.repository.ledger import Conflict, LedgerChanges
-from memories.repository.records import Author, embedding_text
+from memories.repository.records import Author, Row, embedding_text, embedding_text_of
 from memories.repository.snapshot import Snapshot
 from memories.repository.store import Store
 from memories.repository.usage import UsageStore
@@ -49,7 +49,8 @@ class WriteContext:
                 ErrorCode.EMBEDDING_MODEL_MISMATCH,
                 "embed_model",
                 f"The stored vectors were made by {snapshot.embedding_id}, the configured model is "
-                f"{configured}. Vectors of two models cannot be compared: set embed_model back.",
+                f"{configured}. Vectors of two models cannot be compared: set embed_model back, or run "
+                "`manage.py reembed`.",
                 received=configured,
                 expected=snapshot.embedding_id,
             )
@@ -58,6 +59,17 @@ class WriteContext:
         """Unit vectors of the forms, in their order. Never called with the lock held."""
         self.store.read(self.require_identity)
         return list(self.embedder.embed_documents([embedding_text(form) for form in forms]))
+
+    def current_vectors(self, snapshot: Snapshot, rows: Iterable[Row]) -> dict[str, Vector]:
+        """New vectors, by the text they belong to, for earlier states that another model embedded.
+
+        Usually none: a re-embedding since is the one case. Never called with the lock held.
+        """
+        foreign = sorted({_words(row) for row in rows if row["embedding_id"] != snapshot.embedding_id})
+        if not foreign:
+            return {}
+        self.require_identity(snapshot)
+        return dict(zip(foreign, self.embedder.embed_documents(foreign), strict=True))
 
     def again(self, work: Callable[[], T]) -> T:
         """Run a write; once more when the database changed between embedding and locking."""
@@ -69,6 +81,19 @@ class WriteContext:
         raise MemsuiteError(
             ErrorCode.STORE_BUSY, "db_path", "The database kept changing meanwhile. Try again."
         )
+
+
+def with_current_vector(row: Row, snapshot: Snapshot, vectors: Mapping[str, Vector]) -> Row:
+    """An earlier state as it can be stored now."""
+    if row["embedding_id"] == snapshot.embedding_id:
+        return row
+    if _words(row) not in vectors:
+        raise UnembeddedError
+    return row | {"vector": vectors[_words(row)], "embedding_id": snapshot.embedding_id}
+
+
+def _words(row: Row) -> str:
+    return embedding_text_of(row["domain"], row["subject"], row["facts"])
 
 
 def not_found(memory_id: str) -> MemsuiteError:

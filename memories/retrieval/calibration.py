@@ -31,8 +31,10 @@ class OrderWeights:
 
     lexical: float
     vector: float
+    topic: float
     exact: float
     subject: float
+    named: float
     about: float
 
 
@@ -53,13 +55,10 @@ class Calibration:
     calibrated: bool = True
 
     def centred(self, query: Vector, rows: Vector) -> Vector:
-        """Cosines of a query, shape (dimension,), and rows, shape (n, dimension), after centring."""
+        """Centred cosines of a query, shape (dimension,), and rows, shape (n, dimension)."""
         if self.centre is None:
             return np.zeros(len(rows), dtype=np.float32)
-        from_centre, rows_from_centre = query - self.centre, rows - self.centre
-        lengths = np.linalg.norm(rows_from_centre, axis=1) * np.linalg.norm(from_centre)
-        cosines: Vector = (rows_from_centre @ from_centre) / np.maximum(lengths, np.float32(1e-12))
-        return cosines
+        return centred_cosines(query, rows, self.centre)
 
     def as_answer(self) -> dict[str, Any]:
         """Where the numbers come from, for diagnostics."""
@@ -70,6 +69,14 @@ class Calibration:
             "corpus": self.corpus,
             "engine": self.engine,
         }
+
+
+def centred_cosines(query: Vector, rows: Vector, centre: Vector) -> Vector:
+    """Cosines after subtracting ``centre``, the mean vector of general text."""
+    from_centre, rows_from_centre = query - centre, rows - centre
+    lengths = np.linalg.norm(rows_from_centre, axis=1) * np.linalg.norm(from_centre)
+    cosines: Vector = (rows_from_centre @ from_centre) / np.maximum(lengths, np.float32(1e-12))
+    return cosines
 
 
 def running_engine() -> str:

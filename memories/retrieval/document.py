@@ -10,6 +10,7 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from memories.repository import MemoryRepository, Snapshot, StoredMemory
+from memories.repository.snapshot import State
 from memories.text.distance import SHORTEST_MISTYPED_WORD
 from memories.text.folding import fold
 from memories.text.languages import languages_of_stop_word
@@ -17,7 +18,7 @@ from memories.text.normalise import tokens
 from memories.text.stems import stem_language
 
 KEPT_DOCUMENTS = 20_000
-"""About 6 kB each. Beyond this the memories asked for least recently are prepared anew."""
+"""About 6 kB each. Beyond this those prepared first are prepared anew."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +60,22 @@ class Document:
 
 
 class DocumentCache:
-    """Prepared memories of one repository. Thread safe.
+    """Prepared memories of one repository at its newest state. Thread safe.
 
-    A row carries the generation that wrote it, so one small query tells which of them have changed;
-    a deleted one is never asked for again.
+    Between two states only what changed is prepared anew; a deleted memory is never asked for again.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._generation = -1
+        self._state: State | None = None
         self._kept: dict[str, Document] = {}
 
     def of(self, snapshot: Snapshot, ids: Iterable[str]) -> dict[str, Document]:
         """The documents of those of ``ids`` that are stored, in their order."""
         wanted = list(dict.fromkeys(ids))
         with self._lock:
-            kept = self._current(snapshot)
+            self._follow(snapshot)
+            kept = self._kept if self._state == snapshot.state else {}
             found = {name: kept[name] for name in wanted if name in kept}
         missing = [name for name in wanted if name not in found]
         if missing:
@@ -83,19 +84,21 @@ class DocumentCache:
             self._keep(snapshot, read)
         return {name: found[name] for name in wanted if name in found}
 
-    def _current(self, snapshot: Snapshot) -> dict[str, Document]:
-        """What is kept and valid at ``snapshot``; an older state than the kept one gets nothing."""
-        if snapshot.generation < self._generation:
-            return {}
-        if snapshot.generation > self._generation and self._kept:
-            for name in snapshot.changed_since(self._generation):
-                self._kept.pop(name, None)
-        self._generation = snapshot.generation
-        return self._kept
+    def _follow(self, snapshot: Snapshot) -> None:
+        """Move to the snapshot's state, unless a newer one is kept already."""
+        state = snapshot.state
+        if self._state is None or not (self._state.reaches(state) or state.reaches(self._state)):
+            self._kept = {}
+            self._state = state
+        elif self._state != state and self._state.reaches(state):
+            if self._kept:
+                for name in snapshot.changes_since(self._state.generation).written:
+                    self._kept.pop(name, None)
+            self._state = state
 
     def _keep(self, snapshot: Snapshot, read: Mapping[str, Document]) -> None:
         with self._lock:
-            if snapshot.generation != self._generation:
+            if self._state != snapshot.state:
                 return
             self._kept |= read
             for name in list(self._kept)[: max(0, len(self._kept) - KEPT_DOCUMENTS)]:

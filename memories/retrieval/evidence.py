@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from memories.retrieval.document import Document
 from memories.retrieval.question import Question, Term
@@ -46,14 +46,29 @@ class Evidence:
     about: float
     """Share of the names and exact parts of the query that the memory does not hold."""
 
+    @property
+    def both(self) -> float:
+        """Words and meaning agreeing on the same memory."""
+        return self.coverage * max(self.centred, 0.0)
+
+    @property
+    def topic_both(self) -> float:
+        """The same beside the names."""
+        return self.topic * max(self.centred, 0.0)
+
     def features(self) -> dict[str, float]:
         """All of them by name, as a calibration weighs them."""
-        return asdict(self) | {
-            "both": self.coverage * max(self.centred, 0.0),
-            "topic_both": self.topic * max(self.centred, 0.0),
-            "names_both": self.names * max(self.centred, 0.0),
-            "names_topic": self.names * self.topic,
-        }
+        return {name: getattr(self, name) for name in FEATURES}
+
+
+FEATURES = (
+    *("coverage", "topic", "centred", "both", "topic_both", "exact"),
+    *("subject", "named", "names", "mass", "whole", "about"),
+)
+"""What a calibration may weigh, in the order of its tables."""
+
+AGAINST = frozenset({"about"})
+"""Features that count against a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +83,7 @@ class Gate:
         """How much the evidence is worth, 0..1."""
         features = evidence.features()
         total = self.bias + sum(
-            (-weight if name == "about" else weight) * features[name] for name, weight in self.weights.items()
+            (-weight if name in AGAINST else weight) * features[name] for name, weight in self.weights.items()
         )
         return 1 / (1 + math.exp(-total))
 

@@ -111,8 +111,10 @@ def _scored(question: Question, candidate: Candidate, calibration: Calibration, 
     score = (
         (weights.lexical + moved) * share
         + (weights.vector - moved) * candidate.cosine
+        + weights.topic * evidence.topic
         + weights.exact * evidence.exact
         + weights.subject * evidence.subject
+        + weights.named * evidence.named
         - weights.about * evidence.about
     )
     return Ranked(candidate, share, score, verdict)

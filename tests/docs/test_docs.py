@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import pkgutil
 import re
@@ -12,6 +13,7 @@ from django.core.management import get_commands
 
 import maintenance.management.commands
 import memories.management.commands
+from hermes_plugin.provider.command_line import add_subcommands
 from hermes_plugin.provider.tools import tool_schemas
 from memories.contract import ErrorCode
 from memories.settings import Settings, load_settings
@@ -49,6 +51,16 @@ def test_every_documented_command_is_one_that_django_finds() -> None:
 def test_every_command_has_a_section_of_its_own() -> None:
     sections = re.findall(r"^## (\w+)$", (DOCS / "commands.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(sections) == commands()
+
+
+def test_every_command_inside_hermes_is_documented_and_no_other() -> None:
+    parser = argparse.ArgumentParser()
+    add_subcommands(parser)
+    (subcommands,) = (action.choices for action in parser._actions if action.dest == "lancedb_suite_command")
+    documented = re.findall(
+        r"`hermes lancedb-suite (\w+)`", (DOCS / "commands.md").read_text(encoding="utf-8")
+    )
+    assert set(documented) == set(subcommands or ())
 
 
 def test_every_setting_is_documented_and_no_other() -> None:

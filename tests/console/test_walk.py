@@ -1,0 +1,146 @@
+"""Every address, every method, every role. A page added later is walked without a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from console.people import BACKEND, ROLES
+from console.samples import AUTHOR, SAMPLES, World, payload
+from django.contrib.auth.models import User
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from memories.console.access import Access, access_of, allows
+from memories.console.gate import is_admin_view
+from memories.repository import MemoryRepository
+
+if TYPE_CHECKING:
+    from console.people import ClientAs, Person
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+CHANGES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER")
+
+
+@dataclass(frozen=True)
+class Address:
+    name: str
+    view: Any
+    arguments: tuple[str, ...]
+
+    def path(self, world: World) -> str:
+        missing = [name for name in self.arguments if name not in SAMPLES]
+        assert not missing, f"say in tests/console/samples.py what to open {self.name} with: {missing}"
+        return reverse(self.name, kwargs={name: SAMPLES[name](world) for name in self.arguments})
+
+
+def addresses(resolver: URLResolver, spaces: tuple[str, ...] = ()) -> Iterator[Address]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            yield from addresses(pattern, (*spaces, *filter(None, [pattern.namespace])))
+        elif isinstance(pattern, URLPattern):
+            name = ":".join((*spaces, pattern.name or str(pattern.pattern)))
+            yield Address(name, pattern.callback, tuple(pattern.pattern.converters))
+
+
+EVERY = list(addresses(get_resolver()))
+OURS = [address for address in EVERY if not is_admin_view(address.view)]
+ADMINS = ("/manage/", "/manage/auth/user/", "/manage/auth/user/add/", "/manage/auth/group/", "/manage/no/")
+
+
+def named(address: Address) -> str:
+    return address.name
+
+
+@pytest.fixture
+def world(repository: MemoryRepository) -> World:
+    return World(repository, repository.add(payload(), AUTHOR))
+
+
+def expected(access: Access, user: User | None, method: str) -> str:
+    if user is None and not access.public:
+        return "login"
+    if method not in access.methods:
+        return "not allowed"
+    if user is not None and not all(allows(user, name) for name in access.needed(method)):
+        return "forbidden"
+    return "password" if access.wants_password(method) else "answered"
+
+
+def outcome(answer: HttpResponse) -> str:
+    where = answer.headers.get("Location", "")
+    if where.startswith(reverse("console:confirm_password")):
+        return "password"
+    if where.startswith(f"{reverse('console:login')}?next="):
+        return "login"
+    said = {403: "forbidden", 405: "not allowed"}.get(answer.status_code)
+    return said or ("answered" if answer.status_code < 500 else f"broken: {answer.status_code}")
+
+
+@pytest.mark.parametrize("address", OURS, ids=named)
+def test_every_view_says_who_may_open_it_and_how(address: Address) -> None:
+    access = access_of(address.view)
+
+    assert access is not None, f"{address.name} needs decorators of memories.console.access"
+    assert access.methods, f"{address.name} needs @accepts"
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("address", OURS, ids=named)
+def test_each_role_gets_what_the_view_says(
+    address: Address, role: str, world: World, client_as: ClientAs, person: Person
+) -> None:
+    access = access_of(address.view)
+    assert access is not None
+    user = None if role == "anonymous" else person(role)
+    path = address.path(world)
+
+    found = {method: outcome(client_as(role).generic(method, path)) for method in METHODS}
+
+    assert found == {method: expected(access, user, method) for method in METHODS}
+
+
+@pytest.mark.parametrize("address", OURS, ids=named)
+def test_looking_changes_nothing(address: Address, world: World, client_as: ClientAs) -> None:
+    client, path = client_as("administrator"), address.path(world)
+    before = world.repository.snapshot().generation
+
+    with CaptureQueriesContext(connection) as queries:
+        client.get(path)
+        client.head(path)
+
+    changes = [query["sql"] for query in queries.captured_queries if query["sql"].startswith(CHANGES)]
+    assert [sql for sql in changes if "django_session" not in sql] == []
+    assert world.repository.snapshot().generation == before
+
+
+@pytest.mark.parametrize("address", OURS, ids=named)
+def test_a_change_without_the_token_is_refused(address: Address, world: World, person: Person) -> None:
+    access = access_of(address.view)
+    assert access is not None
+    client = Client(enforce_csrf_checks=True, headers={"host": "localhost"})
+    client.force_login(person("administrator"), backend=BACKEND)
+
+    for method in sorted(access.methods - {"GET", "HEAD"}):
+        answer = client.generic(method, address.path(world))
+        assert answer.status_code == 403
+        assert b"csrf_failed" in answer.content
+
+
+def test_nothing_is_open_to_all_but_login_and_health() -> None:
+    public = {address.name for address in OURS if (access_of(address.view) or Access()).public}
+
+    assert public == {"console:login", "console:health"}
+
+
+@pytest.mark.parametrize("path", ADMINS)
+def test_the_admin_is_the_administrators_alone(path: str, client_as: ClientAs) -> None:
+    assert outcome(client_as("anonymous").get(path)) == "login"
+    for role in ("stranger", "viewer", "curator", "operator"):
+        assert client_as(role).get(path).status_code == 403
+    assert client_as("administrator").get(path, follow=True).status_code == (404 if "no/" in path else 200)
