@@ -8,6 +8,7 @@ SHELL := /bin/sh
 PYTHON ?= $(shell for p in python3.11 python3; do \
     $$p -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; \
     done; echo python3)
+PORT ?= 7777
 BIN := .venv/bin
 RUN := $(BIN)/python
 
@@ -37,8 +38,8 @@ endef
 
 help:
 	@echo 'make install   the virtual environment .venv, with the locked dependencies and this project'
-	@echo 'make demo      a sample database in .demo, and a walk through it in the terminal'
-	@echo 'make run       a look at your own memory database: is everything well?'
+	@echo 'make run       the web console over your own memories, on http://127.0.0.1:$(PORT)'
+	@echo 'make demo      the same over a sample database in .demo'
 	@echo 'make test      every test'
 	@echo 'make lint      style, types, import rules, Django checks'
 	@echo 'make lock      requirements.lock anew, from pyproject.toml'
@@ -46,10 +47,11 @@ help:
 install: $(INSTALLED)
 
 run: install
-	$(RUN) manage.py doctor
+	$(RUN) manage.py serve --first-run --port $(PORT)
 
 demo: install
-	$(RUN) manage.py demo_data --hermes-home .demo --walk
+	$(RUN) manage.py demo_data --hermes-home .demo
+	$(RUN) manage.py serve --hermes-home .demo --fresh-login --port $(PORT)
 
 test: install
 	$(RUN) -m pytest

@@ -53,6 +53,7 @@ class Settings:
     conflict_resolved_limit: int = 1000
     write_limit: int = 200
     console_https: bool = False
+    console_hosts: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -162,7 +163,7 @@ def _from_environment(environ: Mapping[str, str], warnings: list[str]) -> _Sourc
             if not _unset(environ.get(variable)):
                 values[name], labels[name] = environ[variable], variable
                 break
-    known = {variable for variables in _VARIABLES.values() for variable in variables}
+    known = {variable for variables in _VARIABLES.values() for variable in variables} | READ_ELSEWHERE
     for variable in sorted(environ):
         if variable.startswith("MEMSUITE_") and variable not in known:
             warnings.append(f"the variable {variable} is not known and has no effect")
@@ -329,6 +330,20 @@ def _wings(raw: object, _: _Surroundings) -> Mapping[str, tuple[str, ...]]:
     return MappingProxyType(wings)
 
 
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.\-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
+
+
+def _hosts(raw: object, _: _Surroundings) -> tuple[str, ...]:
+    """Host names beside localhost; a pattern for any name is none, since it would let DNS rebinding in."""
+    listed = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(listed, list | tuple) or not all(isinstance(host, str) for host in listed):
+        raise ValueError("a list of host names")
+    hosts = tuple(host.strip().lower() for host in listed if host.strip())
+    if not all(_HOST.fullmatch(host) for host in hosts):
+        raise ValueError("a list of host names")
+    return hosts
+
+
 _READERS: Mapping[str, _Reader] = MappingProxyType(
     {
         "db_path": _path,
@@ -343,6 +358,7 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         "conflict_resolved_limit": _whole(0, 1_000_000),
         "write_limit": _whole(0, 1_000_000),
         "console_https": _flag,
+        "console_hosts": _hosts,
     }
 )
 
@@ -354,3 +370,6 @@ _ELSEWHERE_CALLED = {
 _VARIABLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {name: (f"MEMSUITE_{name.upper()}", *_ELSEWHERE_CALLED.get(name, ())) for name in _READERS}
 )
+
+# Read where it is used and nowhere kept: the password of the first administrator.
+READ_ELSEWHERE = frozenset({"MEMSUITE_ADMIN_PASSWORD"})

@@ -34,7 +34,7 @@ def identity_match(embedder: Embedder, stored: str) -> Iterator[Finding]:
         "embedding_identity",
         f"The database holds vectors of {stored}, but {configured} is configured: writes and searches by "
         "meaning answer embedding_model_mismatch.",
-        "Set embed_model back to the model the database was written with.",
+        "Set embed_model back to the model the database was written with, or run: python manage.py reembed",
         stored=stored,
         configured=configured,
     )

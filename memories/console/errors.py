@@ -76,18 +76,26 @@ def _page(request: HttpRequest, problem: Problem) -> str:
     )
 
 
-class ErrorsMiddleware:
-    """Turns what the core raises into an answer, and refuses a body that is too large unread."""
+class SizeMiddleware:
+    """Refuses a body that is too large by what it says of itself, before anything reads it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if _length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            return error_response(
-                request,
-                Problem(TOO_LARGE, "Send less at once.", ErrorCode.PAYLOAD_TOO_LARGE.value),
-            )
+            says = "Send less at once."
+            return error_response(request, Problem(TOO_LARGE, says, ErrorCode.PAYLOAD_TOO_LARGE.value))
+        return self.get_response(request)
+
+
+class ErrorsMiddleware:
+    """Turns what the core raises into an answer, and a bare 405 into a page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if response.status_code == 405 and not getattr(response, "content", b""):
             return _with_allow(error_response(request, Problem(405, "Open it from a page.")), response)

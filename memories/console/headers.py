@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
@@ -33,6 +34,6 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        # Set by WhiteNoise for files whose name holds their hash.
-        response.headers.setdefault("Cache-Control", "no-store")
+        if not request.path_info.startswith(settings.STATIC_URL):
+            response.headers["Cache-Control"] = "no-store"
         return response

@@ -44,8 +44,11 @@ _DOTS = {
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
-    """Context processor: ``shell``, of which a template reads only what it shows."""
-    return {"shell": Shell(request)}
+    """Context processor: ``shell``, of which a template reads only what it shows.
+
+    The other name is the admin's: its base template leaves the block of the rail out without it.
+    """
+    return {"shell": Shell(request), "is_nav_sidebar_enabled": True}
 
 
 class Shell:

@@ -6,7 +6,6 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -14,7 +13,7 @@ from django.shortcuts import redirect
 
 from memories.console.access import to_login
 from memories.console.navigation import Page, Section, register
-
+from memories.console.people import PersonAdmin, TeamAdmin
 
 _DOORS = ("login", "logout", "password_change", "password_change_done")
 
@@ -44,6 +43,7 @@ class ConsoleSite(admin.AdminSite):
                 raise PermissionDenied("auth.view_user")
             return inner(request, *args, **kwargs)
 
+        guarded.admin_site = self  # type: ignore[attr-defined]  # how the gate knows the admin's views
         return guarded
 
     def get_urls(self) -> list[Any]:
@@ -51,30 +51,9 @@ class ConsoleSite(admin.AdminSite):
         return [pattern for pattern in super().get_urls() if getattr(pattern, "name", "") not in _DOORS]
 
 
-class PersonAdmin(UserAdmin):
-    """A person is a name, a password and groups. Administrators are the superusers: no second flag."""
-
-    list_display = ("username", "standing", "is_active", "last_login")
-    list_filter = ("groups", "is_active", "is_superuser")
-    fieldsets = (
-        (None, {"fields": ("username", "password")}),
-        ("Rights", {"fields": ("is_active", "groups", "is_superuser")}),
-        ("Dates", {"fields": ("last_login", "date_joined")}),
-    )
-    readonly_fields = ("last_login", "date_joined")
-    filter_horizontal = ()
-    search_fields = ("username",)
-
-    @admin.display(description="Standing")
-    def standing(self, person: User) -> str:
-        if person.is_superuser:
-            return "administrator"
-        return ", ".join(group.name for group in person.groups.all()) or "no group"
-
-
 site = ConsoleSite(name="admin")
 site.register(User, PersonAdmin)
-site.register(Group, GroupAdmin)
+site.register(Group, TeamAdmin)
 
 register(Page(Section.MANAGE, 10, "Users", "admin:auth_user_changelist", "user", "auth.view_user"))
 register(Page(Section.MANAGE, 20, "Groups", "admin:auth_group_changelist", "group", "auth.view_group"))

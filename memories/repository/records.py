@@ -23,7 +23,8 @@ class Author:
     """Who changes something, and from where.
 
     ``actor`` is who acted (``agent``, ``command``, ``console:<name>``, ``import:<system>``);
-    ``source`` is kept on the memory as where it came from.
+    ``source`` is kept on the memory as where it came from. ``operation_id`` names the operation
+    beforehand, for a door that writes down what it intends before it acts; one author, one change.
     """
 
     actor: str
@@ -31,6 +32,7 @@ class Author:
     user_id: str = ""
     platform: str = ""
     source: str = "agent"
+    operation_id: str = ""
 
 
 @dataclass(frozen=True)

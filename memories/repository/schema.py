@@ -27,6 +27,38 @@ KEYS = {
 """The column by which a row of a table is replaced or deleted."""
 
 VECTOR = "vector"
+TEXT = "search_text"
+
+INDEXED_FROM = 10_000
+"""Rows from which scalar indexes pay; below, the engine's scan is as fast."""
+
+RANGE, SET = "range", "set"
+"""Kinds of scalar index: a tree over many values, and a bitmap over few."""
+
+INDEXES: dict[str, dict[str, str]] = {
+    MEMORIES: {
+        "id": RANGE,
+        "subject_key": RANGE,
+        "fingerprint": RANGE,
+        "created_at": RANGE,
+        "generation": RANGE,
+        "operation_id": RANGE,
+        "category": SET,
+        "tier": SET,
+    },
+    EDGES: {"edge_key": RANGE, "source_id": RANGE, "target_id": RANGE},
+    CONFLICTS: {"conflict_key": RANGE, "memory_a_id": RANGE, "memory_b_id": RANGE, "subject": RANGE},
+    ARCHIVE: {"conflict_key": RANGE, "subject": RANGE},
+    REVISIONS: {
+        "memory_id": RANGE,
+        "operation_id": RANGE,
+        "before_operation_id": RANGE,
+        "generation": RANGE,
+    },
+    QUARANTINE: {},
+}
+"""What is looked up by, for each table. Lists (tags, entities) have none: measured at 20,000 rows, an
+index over their elements saves 1 ms a filter and makes each compaction 8 times longer."""
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXTS = pa.list_(pa.string())

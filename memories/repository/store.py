@@ -20,7 +20,7 @@ from memories.repository.locks import ReadersLock, WriteLock
 from memories.repository.records import Author, Row, now
 from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot
-from memories.repository.tables import MOST_FRAGMENTS, TableChange, Tables
+from memories.repository.tables import TableChange, Tables
 from memories.repository.vectors import VectorCache
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class Store:
         itself is committed."""
         head = self.snapshot().head
         try:
-            grown = [name for name in changed if self._tables.fragments(name) > MOST_FRAGMENTS]
+            grown = [name for name in changed if self._tables.outgrown(name)]
             if not grown:
                 return
             versions = {name: self._tables.compact(name, fsync=self._fsync) for name in grown}
@@ -245,7 +245,7 @@ class Store:
 
 def _stamp(author: Author, operation: str, note: str, generation: int) -> Stamp:
     return Stamp(
-        operation_id=new_id(),
+        operation_id=author.operation_id or new_id(),
         operation=operation,
         actor=author.actor,
         session_id=author.session_id,

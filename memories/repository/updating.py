@@ -49,6 +49,7 @@ class Updater:
 
     def _update(self, memory_id: str, payload: object, author: Author, patch: bool) -> UpdateResult:
         request = validate_update(payload) if not patch else None
+        seen = self._context.store.snapshot()
         planned = self._context.store.read(lambda snapshot: _planned(snapshot, memory_id, payload, request))
         if planned.unchanged:
             return _updated(planned, AddStatus.IDEMPOTENT, planned.stored.revision)
@@ -56,7 +57,8 @@ class Updater:
         with self._context.store.transaction(author, "update", wait=self._context.lock_wait) as transaction:
             if vector is not None:
                 self._context.require_identity(transaction.snapshot)
-            planned = _planned(transaction.snapshot, memory_id, payload, request)
+            if transaction.snapshot is not seen:
+                planned = _planned(transaction.snapshot, memory_id, payload, request)
             if planned.unchanged:
                 return _updated(planned, AddStatus.IDEMPOTENT, planned.stored.revision)
             if planned.needs_vector and (vector is None or planned.words != embedded):

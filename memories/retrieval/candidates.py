@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memories.repository.vectors import Vector
 from memories.repository import Filter, Snapshot
+from memories.repository.vectors import Vector
 from memories.retrieval.calibration import Calibration
 from memories.retrieval.document import Document, DocumentCache
 

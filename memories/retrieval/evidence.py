@@ -37,8 +37,9 @@ class Evidence:
     """Share of the memory's subject that the query names, the names in the query not counted."""
     named: float
     """1 where the query holds the whole subject, its names counted, else 0."""
-    names: float
-    """Share of the names in the query that the memory holds; 0 where there are none."""
+    distinctive: float
+    """1 where the memory holds a name of the query, or a word of it that is in no word list; less where
+    only a mistyped or related form; else 0."""
     mass: float
     """How much rarity the words found carry together: one everyday word is little, whatever its share."""
     whole: float
@@ -63,7 +64,7 @@ class Evidence:
 
 FEATURES = (
     *("coverage", "topic", "centred", "both", "topic_both", "exact"),
-    *("subject", "named", "names", "mass", "whole", "about"),
+    *("subject", "named", "distinctive", "mass", "whole", "about"),
 )
 """What a calibration may weigh, in the order of its tables."""
 
@@ -119,7 +120,7 @@ def evidence_of(question: Question, document: Document, centred: float) -> Evide
         whole=mass if coverage > ALL_FOUND else 0.0,
         subject=_subject_share(question, document),
         named=float(names_subject(question, document)),
-        names=_mean(names),
+        distinctive=max((share for term, share in found if term.is_distinctive), default=0.0),
         mass=mass,
         about=_mean([1 - share for share in (*names, *exact)]),
     )

@@ -39,6 +39,7 @@ class Term:
     variants: frozenset[str]
     weight: float
     is_name: bool
+    is_distinctive: bool
     may_be_mistyped: bool
 
     def frequency_in(self, document: Document) -> float:
@@ -76,9 +77,13 @@ def names_in(query: QueryWords) -> Iterator[str]:
     """The folded words of a query that are written as names: of a project, a person, a place.
 
     A capital tells inside a sentence; at its start, and in German, only in a word of no word list. Words all
-    in capitals are abbreviations of things, and known technology names nobody either.
+    in capitals are abbreviations of things, and known technology names nobody either. In a query without
+    any capital the words of no word list are taken for names.
     """
     text = plain_text(query.raw)
+    if not any(map(str.isupper, text)):
+        yield from (term.word for term in query.terms if _may_be_name(term.word))
+        return
     capitals_tell = Language.GERMAN not in query.languages
     known_terms = {term.word for term in query.terms}
     at = 0
@@ -86,13 +91,17 @@ def names_in(query: QueryWords) -> Iterator[str]:
         start = text.find(word.text, at)
         before = text[:start].rstrip() if start >= 0 else ""
         at = max(at, start + len(word.text))
-        folded = fold(word.text)
-        if word.kind is not WordKind.PLAIN or not _is_capitalised(word.text) or _is_noise(folded):
+        if word.kind is not WordKind.PLAIN or not _is_capitalised(word.text) or _is_noise(fold(word.text)):
             continue
         tells = capitals_tell and before and before[-1] not in _SENTENCE_ENDS
         for leaf in word.leaves:
             if leaf in known_terms and leaf not in technology_words() and (tells or not is_known(leaf)):
                 yield leaf
+
+
+def _may_be_name(word: str) -> bool:
+    long_enough = len(word) >= SHORTEST_MISTYPED_WORD and word.isalpha()
+    return long_enough and not is_known(word) and word not in technology_words()
 
 
 def _is_capitalised(text: str) -> bool:
@@ -109,13 +118,15 @@ def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str]) -> Term
     if term.role is TermRole.RELATION:
         weight *= RELATION_WEIGHT
     is_name = term.word in names
+    is_distinctive = is_name or not is_known(term.word)
     long_enough = len(term.word) > SHORTEST_MISTYPED_WORD and term.word.isalpha()
     return Term(
         word=term.word,
         variants=term.variants,
         weight=weight,
         is_name=is_name,
-        may_be_mistyped=long_enough and (is_name or not is_known(term.word)),
+        is_distinctive=is_distinctive,
+        may_be_mistyped=long_enough and is_distinctive,
     )
 
 

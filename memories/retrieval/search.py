@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, replace
 
 from memories.contract import ErrorCode, MemsuiteError
-from memories.repository.vectors import Vector
 from memories.repository import MemoryRepository, Snapshot
+from memories.repository.vectors import Vector
 from memories.retrieval.answer import Abstention, Exact, SearchAnswer
 from memories.retrieval.assembly import assemble
 from memories.retrieval.calibration import Calibration, calibration_for, words_only

@@ -44,7 +44,7 @@ class Command(SuiteCommand):
                 return Exit.DONE
             with self.progress("Re-embedding", plan.memories) as line:
                 result = reembedding.run(
-                    Author("command", source="command"), lambda done, total: line.at(done)
+                    Author("command", source="command"), lambda done, total: line.show(done)
                 )
         if self.json:
             self.answer(result.as_answer())

@@ -1,0 +1,142 @@
+"""What the gate and the order see of the public corpus: one row of numbers for each question and memory.
+
+No database: a verdict must not depend on one, so neither does its calibration.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maintenance.bench.corpus import Corpus, CorpusMemory, Question
+from memories.contract import validate_add
+from memories.embedding import Embedder
+from memories.repository import StoredMemory
+from memories.repository.records import derived_columns, embedding_text, memory_of
+from memories.repository.vectors import Vector
+from memories.retrieval.calibration import centred_cosines
+from memories.retrieval.document import Document
+from memories.retrieval.evidence import FEATURES, evidence_of
+from memories.retrieval.question import Question as Asked
+from memories.retrieval.ranking import bm25_share
+from memories.retrieval.rarity import is_known
+from memories.text.stems import stem_language
+
+Numbers = NDArray[np.float64]
+
+COLUMNS = (*FEATURES, "share", "cosine")
+"""Of a table of observations: the evidence, the BM25 share, the plain cosine."""
+
+SHORTEST_DISTINCTIVE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One question and its table, shape (memories, len(COLUMNS)); ``expected`` are positions in it."""
+
+    question: Question
+    expected: tuple[int, ...]
+    table: Numbers
+
+    def column(self, name: str) -> Numbers:
+        return self.table[:, COLUMNS.index(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The corpus' memories as search sees them; ``vectors`` is None for the calibration without any."""
+
+    keys: tuple[str, ...]
+    documents: tuple[Document, ...]
+    vectors: Vector | None
+    centre: Vector | None
+
+    @property
+    def average_length(self) -> float:
+        return float(np.mean([document.length for document in self.documents]))
+
+
+def general_text() -> list[str]:
+    """The sentences whose mean vector is the centre."""
+    path = resources.files("maintenance.bench").joinpath("data", "general_text.txt")
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+
+
+def library(corpus: Corpus, embedder: Embedder | None) -> Library:
+    documents = tuple(Document.of(stored(memory)) for memory in corpus.memories)
+    keys = tuple(memory.key for memory in corpus.memories)
+    if embedder is None:
+        return Library(keys, documents, None, None)
+    texts = [embedding_text(document.memory.form()) for document in documents]
+    centre = embedder.embed_documents(general_text()).mean(axis=0)
+    return Library(keys, documents, embedder.embed_documents(texts), centre)
+
+
+def stored(memory: CorpusMemory) -> StoredMemory:
+    """A corpus memory as the table would hold it; the columns that search does not read are blank."""
+    form = validate_add({**memory.payload, "relations": []}).form
+    blank = dict.fromkeys(("source", "session_id", "user_id", "platform", "operation_id", "approved_by"), "")
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    row: dict[str, Any] = derived_columns(form, tags_manual=False) | blank
+    row |= {"id": memory.key, "created_at": moment, "updated_at": moment, "reviewed_at": None}
+    return memory_of(row | {"revision": 1, "generation": 1, "embedding_id": ""})
+
+
+def observe(library: Library, questions: Sequence[Question], embedder: Embedder | None) -> list[Observed]:
+    position = {key: at for at, key in enumerate(library.keys)}
+    average = library.average_length
+    return [
+        Observed(
+            question,
+            tuple(position[key] for key in question.expected),
+            _table(question.text, library, range(len(library.keys)), average, embedder),
+        )
+        for question in questions
+    ]
+
+
+def observe_distinctive(library: Library, keys: Sequence[str], embedder: Embedder | None) -> Numbers:
+    """One row for each memory of ``keys`` that holds a word found in no other and in no word list: what a
+    query of that word alone sees of it."""
+    holders = Counter(word for document in library.documents for word in document.counts)
+    rows = []
+    for at, (key, document) in enumerate(zip(library.keys, library.documents, strict=True)):
+        words = [word for word in document.counts if holders[word] == 1 and _is_distinctive(word)]
+        if key in keys and words:
+            rows.append(_table(min(words), library, [at], library.average_length, embedder)[0])
+    return np.array(rows)
+
+
+def _is_distinctive(word: str) -> bool:
+    long_enough = len(word) >= SHORTEST_DISTINCTIVE and word.isalpha()
+    return long_enough and stem_language(word) is None and not is_known(word)
+
+
+def _table(
+    text: str, library: Library, rows: Sequence[int], average: float, embedder: Embedder | None
+) -> Numbers:
+    question = Asked.of(text)
+    cosines, centred = _cosines(text, library, list(rows), embedder)
+    table = []
+    for at, cosine, from_centre in zip(rows, cosines, centred, strict=True):
+        document = library.documents[at]
+        features = evidence_of(question, document, float(from_centre)).features()
+        share = bm25_share(question, document, average)
+        table.append([*(features[name] for name in FEATURES), share, float(cosine)])
+    return np.array(table)
+
+
+def _cosines(
+    text: str, library: Library, rows: list[int], embedder: Embedder | None
+) -> tuple[Numbers, Numbers]:
+    if embedder is None or library.vectors is None or library.centre is None:
+        return np.zeros(len(rows)), np.zeros(len(rows))
+    query, vectors = embedder.embed_query(text), library.vectors[rows]
+    return (vectors @ query).astype(float), centred_cosines(query, vectors, library.centre).astype(float)
