@@ -50,7 +50,7 @@ class Fitted:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m maintenance.bench.calibrate", description=__doc__)
-    parser.add_argument("model", help=f"as in the setting embed_model, or {WORDS_ONLY!r} for the gate without one")
+    parser.add_argument("model", help=f"as in the setting embed_model; {WORDS_ONLY!r}: the gate without one")
     default = Path(str(resources.files("memories.retrieval").joinpath("data")))
     parser.add_argument("--into", type=Path, default=default, help="the folder to write to")
     parser.add_argument("--final", action="store_true", help="measure the final half too")
@@ -125,7 +125,8 @@ def report_lines(fitted: Fitted) -> Iterator[str]:
                 f"{kind:24}{outcome.questions:>5}{outcome.recall:>10.3f}{outcome.reciprocal_rank:>8.3f}"
                 f"{alone.recall:>20.3f}{alone.reciprocal_rank:>8.3f}"
             )
-        yield f"false results: unrelated {_of(report.false_unrelated)}, near misses {_of(report.false_near_misses)}"
+        unrelated, near_misses = _of(report.false_unrelated), _of(report.false_near_misses)
+        yield f"false results: unrelated {unrelated}, near misses {near_misses}"
 
 
 def _of(counts: tuple[int, int]) -> str:

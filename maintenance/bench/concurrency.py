@@ -18,7 +18,7 @@ from maintenance.bench.invariants import violations
 from maintenance.bench.operation import Operation, Outcome
 from maintenance.bench.oracle import Oracle
 from maintenance.bench.processes import Worker
-from maintenance.bench.results import DatabaseState, Result
+from maintenance.bench.results import Result
 from maintenance.bench.timing import percentile
 from maintenance.bench.workspace import settings_in
 from memories.contract import ErrorCode
@@ -101,7 +101,9 @@ def run_writers(given: Run) -> Result:
     entries = [entry for log in logs for entry in log.entries]
     refused = Counter(entry["refused"] for entry in entries if "refused" in entry)
     unhandled = [entry["unhandled"] for entry in entries if "unhandled" in entry]
-    unhandled += [f"refused with {code}, {times} times" for code, times in refused.items() if code not in TO_BE_MET]
+    unhandled += [
+        f"refused with {code}, {times} times" for code, times in refused.items() if code not in TO_BE_MET
+    ]
     waited_p95 = percentile([entry["waited_ms"] for entry in entries], 0.95)
     slow = [f"the lock wait has a p95 of {waited_p95:.0f} ms"] if waited_p95 >= LOCK_WAIT_BAR_MS else []
     return Result(
@@ -173,10 +175,12 @@ def _replayed(repository: MemoryRepository, logs: Sequence[_Log]) -> list[str]:
     acknowledged = {
         operation_id: entry for log in logs for entry in log.entries if (operation_id := _operation_id(entry))
     }
-    wrong = [f"operation {name} was acknowledged and left no trace" for name in acknowledged.keys() - generations]
+    wrong = [
+        f"operation {name} was acknowledged and left no trace" for name in acknowledged.keys() - generations
+    ]
     wrong += [f"operation {name} was never acknowledged" for name in generations.keys() - acknowledged]
     oracle = Oracle()
-    for operation_id in sorted(acknowledged.keys() & generations, key=generations.__getitem__):
+    for operation_id in sorted(acknowledged.keys() & generations.keys(), key=generations.__getitem__):
         entry = acknowledged[operation_id]
         operation, outcome = Operation.of_json(entry["asked"]), Outcome.of_json(entry["outcome"])
         wrong += oracle.apply(operation, outcome)
@@ -194,5 +198,3 @@ def _generations(snapshot: Snapshot) -> dict[str, int]:
         if before is not None:
             found[before["operation_id"]] = before["generation"]
     return found
-
-

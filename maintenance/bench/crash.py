@@ -11,10 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from maintenance.bench.benchmark import Benchmark, Run
 from maintenance.bench.results import DatabaseState, Result
+
+if TYPE_CHECKING:
+    from maintenance.bench.processes import Worker
 
 SHORTEST_LIFE, LONGEST_LIFE = 0.05, 1.5
 """Seconds from a victim's first change to its kill, drawn evenly."""
@@ -72,12 +75,10 @@ class _Series:
 
     def __init__(self, given: Run) -> None:
         from maintenance.bench.oracle import Oracle
-        from maintenance.bench.processes import Worker
 
         self._given = given
         self._kills: int = given.options["kills"]
         self._chance = random.Random(given.options["seed"])
-        self._worker = lambda role: Worker(role, given.directory)
         self._oracle = Oracle()
         self._pending: Any = None
         self._tally = _Tally()
@@ -85,6 +86,11 @@ class _Series:
         self._done = 0
         self._reader = self._worker("reader")
         self._next = self._worker("victim")
+
+    def _worker(self, role: str) -> Worker:
+        from maintenance.bench.processes import Worker
+
+        return Worker(role, self._given.directory)
 
     def run(self) -> None:
         self._reader.order()

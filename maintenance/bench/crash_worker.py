@@ -22,6 +22,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from filelock import FileLock
 
 from maintenance.bench.hash_vectors import HashEmbedder
 from maintenance.bench.invariants import violations
@@ -33,7 +36,6 @@ from memories.contract import MemsuiteError
 from memories.repository import MemoryRepository, Snapshot, schema
 from memories.repository.engine import connect
 from memories.repository.files import DatabaseFiles
-from memories.repository.locks import WriteLock
 from memories.repository.tables import Tables
 
 Orders = Mapping[str, Any]
@@ -206,21 +208,18 @@ class _Looks:
 @contextmanager
 def _lock_waits(waits: list[float]) -> Iterator[None]:
     """Notes the seconds that each taking of the write lock waits for the other processes. The
-    repository has no use for that number, so it is measured round the one method that waits."""
-    original = WriteLock._take_file
+    repository has no use for that number, so it is measured round the one call that waits."""
+    waiting = FileLock.acquire
 
-    def measured(lock: WriteLock, deadline: float, wait: float) -> None:
+    def measured(lock: FileLock, *arguments: Any, **named: Any) -> Any:
         started = time.perf_counter()
         try:
-            original(lock, deadline, wait)
+            return waiting(lock, *arguments, **named)
         finally:
             waits.append(time.perf_counter() - started)
 
-    WriteLock._take_file = measured  # type: ignore[method-assign]
-    try:
+    with patch.object(FileLock, "acquire", measured):
         yield
-    finally:
-        WriteLock._take_file = original  # type: ignore[method-assign]
 
 
 # -- watching -------------------------------------------------------------------------------
@@ -229,7 +228,9 @@ def _lock_waits(waits: list[float]) -> Iterator[None]:
 def reader(orders: Orders) -> None:
     """Check states until standard input ends; says what was wrong with any, and how many it saw."""
     repository = _opened(orders)
-    checks, seen, errors = 0, set(), 0
+    checks, errors = 0, 0
+    seen: set[int] = set()
+    told: set[str] = set()
     while not _input_ended():
         try:
             generation, wrong = repository.read(lambda state: (state.generation, violations(state)))
@@ -239,8 +240,10 @@ def reader(orders: Orders) -> None:
             continue
         checks += 1
         seen.add(generation)
-        if wrong:
-            _say("half", {"generation": generation, "problems": wrong[:5]})
+        if news := [problem for problem in wrong if problem not in told]:
+            # What stays wrong is told once: the next states are not to blame for it.
+            told.update(news)
+            _say("half", {"generation": generation, "problems": news[:5]})
         time.sleep(REST_BETWEEN_CHECKS)
     _say("watched", {"checks": checks, "states": len(seen), "errors": errors})
 

@@ -118,11 +118,12 @@ def measure(observed: Sequence[Observed], order: OrderWeights, gate: Gate | None
     false: dict[bool, list[bool]] = {True: [], False: []}
     least = -math.inf if gate is None else math.log(gate.threshold / (1 - gate.threshold))
     for one in observed:
-        passed = logits(one.table, gate) >= least if gate else np.full(len(one.table), True)
+        values = logits(one.table, gate) if gate else np.zeros(len(one.table))
+        passed: list[bool] = (values >= least).tolist()
         if one.expected:
             kinds.setdefault(one.question.kind, []).append(_ranks(one, scores(one, order), passed))
         else:
-            false[bool(one.question.near_miss)].append(bool(passed.any()))
+            false[bool(one.question.near_miss)].append(any(passed))
     return Report(
         overall=_outcome([pair for pairs in kinds.values() for pair in pairs]),
         kinds={kind: _outcome(kinds[kind]) for kind in sorted(kinds)},
@@ -160,7 +161,7 @@ def _quality(observed: Sequence[Observed], order: OrderWeights) -> float:
     return overall.recall + overall.reciprocal_rank
 
 
-def _ranks(one: Observed, score: Numbers, passed: Numbers) -> tuple[float, float]:
+def _ranks(one: Observed, score: Numbers, passed: Sequence[bool]) -> tuple[float, float]:
     """Share of the expected memories within TOP, and the reciprocal rank of the first."""
     order = [at for at in np.argsort(-score, kind="stable").tolist() if passed[at]]
     ranks = [order.index(at) + 1 for at in one.expected if passed[at]]

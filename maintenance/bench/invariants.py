@@ -22,7 +22,9 @@ def violations(snapshot: Snapshot) -> list[str]:
         return []
     rows = _full_rows(snapshot)
     memories = [memory_of(row) for row in rows]
-    wrong = [f"{row['id']}: the content hash is wrong" for row in rows if content_hash(row) != row["content_hash"]]
+    wrong = [
+        f"{row['id']}: the content hash is wrong" for row in rows if content_hash(row) != row["content_hash"]
+    ]
     wrong += _repeated(snapshot)
     wrong += _edges(snapshot, {memory.id for memory in memories})
     wrong += _ledger(snapshot, memories)

@@ -6,7 +6,7 @@ No database: a verdict must not depend on one, so neither does its calibration.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
@@ -24,6 +24,7 @@ from memories.repository.vectors import Vector
 from memories.retrieval.calibration import centred_cosines
 from memories.retrieval.document import Document
 from memories.retrieval.evidence import FEATURES, evidence_of
+from memories.retrieval.question import Match
 from memories.retrieval.question import Question as Asked
 from memories.retrieval.ranking import bm25_share
 from memories.retrieval.rarity import is_known
@@ -102,7 +103,7 @@ def observe(library: Library, questions: Sequence[Question], embedder: Embedder 
     ]
 
 
-def observe_distinctive(library: Library, keys: Sequence[str], embedder: Embedder | None) -> Numbers:
+def observe_distinctive(library: Library, keys: Collection[str], embedder: Embedder | None) -> Numbers:
     """One row for each memory of ``keys`` that holds a word found in no other and in no word list: what a
     query of that word alone sees of it."""
     holders = Counter(word for document in library.documents for word in document.counts)
@@ -126,9 +127,9 @@ def _table(
     cosines, centred = _cosines(text, library, list(rows), embedder)
     table = []
     for at, cosine, from_centre in zip(rows, cosines, centred, strict=True):
-        document = library.documents[at]
-        features = evidence_of(question, document, float(from_centre)).features()
-        share = bm25_share(question, document, average)
+        match = Match.of(question, library.documents[at])
+        features = evidence_of(match, float(from_centre)).features()
+        share = bm25_share(match, average)
         table.append([*(features[name] for name in FEATURES), share, float(cosine)])
     return np.array(table)
 

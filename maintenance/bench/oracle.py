@@ -188,9 +188,7 @@ def _labels(relations: Iterable[Mapping[str, str]]) -> frozenset[tuple[str, str]
     return frozenset((each["type"], each["target"]) for each in relations if "target" in each)
 
 
-def _retagged(
-    stored: Mapping[str, Held], tags: Mapping[str, frozenset[str]]
-) -> dict[str, Held | None]:
+def _retagged(stored: Mapping[str, Held], tags: Mapping[str, frozenset[str]]) -> dict[str, Held | None]:
     """Those whose tags differ; where nothing changes there is no new revision."""
     return {
         name: replace(held, tags=tags[name], revision=held.revision + 1)

@@ -27,7 +27,7 @@ STOPS = (
     Stop(
         "A question in plain words",
         "Found by words and meaning together, each result with the evidence for it.",
-        "can I run a migration in the morning",
+        "why did the cranes get double booked",
         1,
     ),
     Stop(
@@ -45,7 +45,7 @@ STOPS = (
         "What hangs together",
         "Relations that a person declared are followed one step.",
         "what does the booking API depend on",
-        5,
+        6,
     ),
     Stop(
         "In French",

@@ -139,9 +139,9 @@ class BulkWriter:
 
     def _vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """For what another model had embedded when it was moved to the trash."""
-        snapshot = self._context.store.snapshot()
-        images = (revision.image().row for revision in removals(snapshot, ids).values())
-        return self._context.current_vectors(snapshot, [row for row in images if row is not None])
+        kept = self._context.store.read(lambda snapshot: removals(snapshot, ids))
+        images = (revision.image().row for revision in kept.values())
+        return self._context.current_vectors([row for row in images if row is not None])
 
 
 @dataclass

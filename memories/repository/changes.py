@@ -3,7 +3,7 @@ resolve, the ledger, the history. Nothing reaches a table but through here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memories.contract import Relation, clashes
@@ -41,8 +41,8 @@ class _Changed:
     after: Row | None
     new_edges: Sequence[Edge] | None = None
     """Outgoing edges it has afterwards; None keeps those it has."""
-    revived_edges: Sequence[Edge] = ()
-    """Incoming edges of an earlier state, which come back as far as their sources exist."""
+    revived_edges: Sequence[Edge] | None = None
+    """Where an earlier state comes back: the incoming edges it had, as far as they went with it."""
 
     @property
     def is_new(self) -> bool:
@@ -110,11 +110,10 @@ class ChangeSet:
         assert image.row is not None
         row = dict(image.row) | {"updated_at": self.transaction.stamp.at}
         outgoing = [edge for edge in image.edges if edge.source_id == row["id"]]
+        # A memory that is stored has the incoming edges that others give it today.
+        incoming = [edge for edge in image.edges if edge.source_id != row["id"] and current is None]
         self._changed[row["id"]] = _Changed(
-            current,
-            self._stamped(row, revision + 1),
-            new_edges=outgoing,
-            revived_edges=[edge for edge in image.edges if edge.source_id != row["id"]],
+            current, self._stamped(row, revision + 1), new_edges=outgoing, revived_edges=incoming
         )
 
     def _stamped(self, row: Row, revision: int) -> Row:
@@ -151,7 +150,10 @@ class ChangeSet:
     def _write_edges(self, existing: Sequence[Edge]) -> None:
         before = {edge.edge_key: edge for edge in existing}
         after = {edge.edge_key: edge for edge in self._edges_after(existing)}
-        labels = self._resolved(after.values())
+        incoming = self._incoming_brought_back()
+        before |= {edge.edge_key: edge for edge, _ in incoming if edge is not None}
+        after |= {edge.edge_key: edge for _, edge in incoming}
+        labels = self._resolved(after.values(), before.keys() - after.keys())
         for edge in labels.removed:
             before.setdefault(edge.edge_key, edge)
             after.pop(edge.edge_key, None)
@@ -174,20 +176,58 @@ class ChangeSet:
                     yield edge.pointed_at("")
                 continue
             yield edge
-        revived = [edge for changed in self._changed.values() for edge in changed.revived_edges]
-        sources = self.snapshot.memories(edge.source_id for edge in revived)
         for changed in self._changed.values():
-            yield from changed.new_edges or ()
-        yield from (edge for edge in revived if edge.source_id in sources and edge.source_id not in gone)
+            edges = changed.new_edges or ()
+            yield from edges if changed.revived_edges is None else self._outgoing_brought_back(edges)
 
-    def _resolved(self, edges: Iterable[Edge]) -> LabelChanges:
-        """Labels that now match a memory, or no longer do."""
+    def _outgoing_brought_back(self, edges: Sequence[Edge]) -> Iterable[Edge]:
+        """The edges of an earlier state, none to a memory that is no longer there."""
+        stored = self._stored_after(edge.target_id for edge in edges if edge.target_id)
+        for edge in edges:
+            if not edge.target_id or edge.target_id in stored:
+                yield edge
+            elif edge.target_label:
+                yield edge.pointed_at("")
+
+    def _incoming_brought_back(self) -> list[tuple[Edge | None, Edge]]:
+        """Edges to memories that come back, each after the unresolved one it takes the place of. A
+        label that was withdrawn meanwhile, or names another memory now, is left as it is."""
+        revived = [
+            edge
+            for changed in self._changed.values()
+            for edge in changed.revived_edges or ()
+            if edge.source_id not in self._changed
+        ]
+        if not revived:
+            return []
+        sources = self._stored_after(edge.source_id for edge in revived)
+        unresolved = {
+            (edge.source_id, edge.relation): edge
+            for edge in self.snapshot.edges_of(sources)
+            if edge.target_label and not edge.target_id
+        }
+        found: list[tuple[Edge | None, Edge]] = []
+        for edge in revived:
+            known = unresolved.get((edge.source_id, edge.relation))
+            if edge.source_id in sources and (known is not None or not edge.target_label):
+                found.append((known, edge))
+        return found
+
+    def _stored_after(self, ids: Iterable[str]) -> set[str]:
+        """Which of these memories are stored once the operation is done."""
+        wanted = set(ids)
+        changed = {name for name in wanted & self._changed.keys() if self._changed[name].after is not None}
+        return changed | self.snapshot.memories(wanted - self._changed.keys()).keys()
+
+    def _resolved(self, edges: Iterable[Edge], replaced: Collection[str]) -> LabelChanges:
+        """Labels that now match a memory, or no longer do; those of the ``replaced`` edge keys are
+        taken care of."""
         unresolved = [edge for edge in edges if edge.target_label and not edge.target_id]
         stored = self._unresolved_edges(self._touched_labels())
         candidates = {
             edge.edge_key: edge
             for edge in (*stored, *unresolved)
-            if edge in unresolved or edge.source_id not in self._changed
+            if edge in unresolved or (edge.source_id not in self._changed and edge.edge_key not in replaced)
         }
         if not candidates:
             return LabelChanges((), ())

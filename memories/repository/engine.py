@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memories.contract import ErrorCode, MemsuiteError
+from memories.repository.manifest import damaged_files, newest_version
 
 if TYPE_CHECKING:
     import lancedb
@@ -28,7 +29,7 @@ def connect(path: Path) -> lancedb.DBConnection:
     # Two threads at least: with one, building a text index can wait for itself for ever.
     os.environ.setdefault("LANCE_CPU_THREADS", str(max(2, os.cpu_count() or 2)))
     # The engine warns on standard error about its own plans; errors reach us as exceptions.
-    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("LANCEDB_LOG", "error")
     import lancedb  # 1.5 s: only on first use, and Hermes does that on a warm-up thread
 
     return lancedb.connect(str(path), read_consistency_interval=timedelta(0))
@@ -53,6 +54,9 @@ _READ_ONLY = re.compile(r"read-only file system|permission denied|not permitted|
 _PRUNED = re.compile(r"not found|no longer exists", re.I)
 
 
+_PANICS = frozenset({"RustPanic", "PanicException"})
+
+
 class VersionGone(Exception):
     """A file of the version being read is no longer there; a newer HEAD may have it."""
 
@@ -70,6 +74,11 @@ def engine_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
         if reading and _PRUNED.search(str(error)):
             raise VersionGone(str(error)) from error
         raise as_ours(error, path) from error
+    except BaseException as error:
+        # The engine's own assertions, which damaged files can break; their classes cannot be imported.
+        if type(error).__name__ not in _PANICS:
+            raise
+        raise unavailable(path, str(error)) from error
 
 
 def as_ours(error: Exception, path: Path) -> MemsuiteError:
@@ -91,14 +100,25 @@ def as_ours(error: Exception, path: Path) -> MemsuiteError:
 
 
 def unavailable(path: Path, reason: str) -> MemsuiteError:
-    """``store_unavailable``, saying which part cannot be read and that nothing was changed."""
+    """``store_unavailable``, naming the file at fault and saying that nothing was changed."""
+    line = _first_line(reason)
     return MemsuiteError(
         ErrorCode.STORE_UNAVAILABLE,
         "db_path",
-        f"The database cannot be read: {_first_line(reason)} Nothing was changed; bring the "
+        f"The database cannot be read: {_place(path, line)}{line} Nothing was changed; bring the "
         "directory back from a backup.",
         received=str(path),
     )
+
+
+def _place(path: Path, reason: str) -> str:
+    """The file to put before a reason that names none; for a table, which of its files it is."""
+    # The engine leaves out the first slash of a path.
+    if str(path).lstrip("/") in reason:
+        return ""
+    version = newest_version(path)
+    damaged = damaged_files({path: version}) if version is not None else []
+    return f"{damaged[0][0]} ({damaged[0][1]}): " if damaged else f"{path}: "
 
 
 def _first_line(reason: str) -> str:

@@ -111,14 +111,21 @@ def write_head(path: Path, head: Head, *, fsync: bool) -> None:
         flush_directory(path.parent)
 
 
+def remove_unfinished(path: Path) -> None:
+    """Remove what dead writers have left of a new HEAD. Only for the holder of the write lock, since
+    nobody else can be writing one then."""
+    for leftover in path.parent.glob("HEAD.*.tmp"):
+        leftover.unlink(missing_ok=True)
+
+
 def _write(path: Path, text: str, fsync: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, text.encode())
+    # Through a file object, which goes on after a short write: a disk nearly full takes half a line.
+    with open(descriptor, "wb") as file:
+        file.write(text.encode())
+        file.flush()
         if fsync:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            os.fsync(file.fileno())
 
 
 def _head_of(raw: Any) -> Head:

@@ -33,8 +33,8 @@ class History:
 
     def _restore(self, memory_id: str, author: Author, revision: int | None) -> RestoreResult:
         context = self._context
-        snapshot = context.store.snapshot()
-        vectors = context.current_vectors(snapshot, _rows([_kept(snapshot, memory_id, revision)]))
+        kept = context.store.read(lambda snapshot: _rows([_kept(snapshot, memory_id, revision)]))
+        vectors = context.current_vectors(kept)
         with context.store.transaction(author, "restore", wait=context.lock_wait) as transaction:
             changes = ChangeSet(transaction, context.conflict_limit)
             wanted = _kept(transaction.snapshot, memory_id, revision)
@@ -53,9 +53,8 @@ class History:
 
     def _undo(self, operation_id: str, author: Author) -> UndoResult:
         context = self._context
-        snapshot = context.store.snapshot()
-        kept = [step.revision for step in _steps(snapshot, operation_id) if step.revision is not None]
-        vectors = context.current_vectors(snapshot, _rows(kept))
+        kept = context.store.read(lambda snapshot: _rows(_replaced(_steps(snapshot, operation_id))))
+        vectors = context.current_vectors(kept)
         note = f"undo of {operation_id}"
         with context.store.transaction(author, "undo", wait=context.lock_wait, note=note) as transaction:
             steps = _steps(transaction.snapshot, operation_id)
@@ -109,6 +108,10 @@ def revive(
         number = (numbers or newest_numbers(changes.snapshot, [name]))[name]
     row = with_current_vector(image.row, changes.snapshot, vectors)
     changes.revive(current, BeforeImage(row, image.edges), number)
+
+
+def _replaced(steps: Iterable[_Step]) -> list[Revision]:
+    return [step.revision for step in steps if step.revision is not None]
 
 
 def _rows(revisions: Iterable[Revision]) -> list[Row]:

@@ -154,7 +154,7 @@ def manifest_path(table: Path, version: int) -> Path:
 
 
 def manifest_damage(path: Path) -> str:
-    """"" when a manifest ends as it should; cheap enough for every write."""
+    """ "" when a manifest ends as it should; cheap enough for every write."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)

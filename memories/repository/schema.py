@@ -28,6 +28,8 @@ KEYS = {
 
 VECTOR = "vector"
 TEXT = "search_text"
+TEXT_INDEX, VECTOR_INDEX = "search_text_idx", "vector_idx"
+"""As the engine names them: the column, and this ending."""
 
 INDEXED_FROM = 10_000
 """Rows from which scalar indexes pay; below, the engine's scan is as fast."""

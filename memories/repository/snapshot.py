@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from memories.contract import MemsuiteError
 from memories.repository import schema
 from memories.repository.edges import Edge, edge_of
-from memories.repository.engine import ROWS_UNLIMITED, engine_errors, is_in, quoted
+from memories.repository.engine import ROWS_UNLIMITED, VersionGone, engine_errors, is_in, quoted
 from memories.repository.files import DatabaseFiles
 from memories.repository.head import Head
+from memories.repository.lexical import bm25
 from memories.repository.records import LIGHT, Row, StoredMemory, memory_of
 from memories.repository.vectors import EXACT_BYTES, Vector, VectorCache, VectorRows
 
@@ -84,6 +86,8 @@ class Snapshot:
         self._tables: dict[str, Table] = {}
         self._subjects: dict[str, list[StoredMemory]] = {}
         self._lock = threading.Lock()
+        self.text_index_failed = False
+        """Set by a search that had to do without the text index; the next write makes it anew."""
 
     @property
     def generation(self) -> int:
@@ -229,7 +233,18 @@ class Snapshot:
     def lexical(self, words: str, *, where: Filter | None = None, limit: int) -> list[tuple[str, float]]:
         """Ids and the engine's BM25, best first, of memories that hold any of the blank-joined
         ``words`` (already normalised as ``search_text`` is). The number orders this one answer
-        and means nothing else: it depends on the table's size and the index's history."""
+        and means nothing else: it depends on the table's size and the index's history.
+
+        Where the index cannot be read, the rows are searched without it."""
+        try:
+            return self._lexical_by_index(words, where, limit)
+        except (MemsuiteError, VersionGone):
+            found = self._lexical_by_scan(words, where, limit)
+            # Only now: had the rows been unreadable too, the index would not be to blame.
+            self.text_index_failed = True
+            return found
+
+    def _lexical_by_index(self, words: str, where: Filter | None, limit: int) -> list[tuple[str, float]]:
         table = self._table(schema.MEMORIES)
         if table is None or not words:
             return []
@@ -243,15 +258,27 @@ class Snapshot:
         pairs = zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
+    def _lexical_by_scan(self, words: str, where: Filter | None, limit: int) -> list[tuple[str, float]]:
+        table = self.arrow(schema.MEMORIES, columns=["id", schema.TEXT])
+        if table is None:
+            return []
+        kept = self._ids_where(where)
+        pairs = bm25(table["id"], table[schema.TEXT], words)
+        return [pair for pair in pairs if kept is None or pair[0] in kept][:limit]
+
+    def _ids_where(self, where: Filter | None) -> set[str] | None:
+        """Ids a filter lets through; None where it lets all through."""
+        predicate = where.as_predicate() if where is not None else ""
+        if not predicate:
+            return None
+        return {row["id"] for row in self.rows(schema.MEMORIES, predicate, ["id"])}
+
     def nearest(self, vector: Vector, *, where: Filter | None = None, limit: int) -> list[tuple[str, float]]:
         """Ids and cosines to ``vector`` (unit, shape (dimension,)), best first, ties by id. Exact as
         long as the matrix fits into ``EXACT_BYTES``, by the engine beyond."""
         if not self._fits_in_memory:
             return self._nearest_by_engine(vector, where=where, limit=limit)
-        kept = None
-        if where is not None and (predicate := where.as_predicate()):
-            kept = {row["id"] for row in self.rows(schema.MEMORIES, predicate, ["id"])}
-        return self._vectors.at(self).nearest(vector, kept=kept, limit=limit)
+        return self._vectors.at(self).nearest(vector, kept=self._ids_where(where), limit=limit)
 
     def vectors_of(self, ids: Iterable[str]) -> VectorRows:
         """The unit vectors of some memories; ids that are not stored are left out."""

@@ -14,9 +14,10 @@ from memories.embedding import EmbeddingIdentity
 from memories.repository import schema
 from memories.repository.engine import VersionGone, as_ours, unavailable
 from memories.repository.files import DatabaseFiles
-from memories.repository.head import Head, parse_head, read_line, write_head
+from memories.repository.head import Head, parse_head, read_line, remove_unfinished, write_head
 from memories.repository.ids import new_id
 from memories.repository.locks import ReadersLock, WriteLock
+from memories.repository.mending import damaged_indexes, require_versions, set_aside, torn_beyond
 from memories.repository.records import Author, Row, now
 from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NOTHING = Head(generation=0, tables={}, embedding="")
+
+MEND_WAIT = 1.0
+"""Seconds a read that met damage waits for the write lock to mend it, before it says what it met."""
+
 _OLDER_SUITE_COLUMNS = frozenset({"links", "access_count"})
 
 
@@ -91,21 +96,36 @@ class Store:
         line = read_line(self.files.head)
         with self._latest_lock:
             if self._latest is None or self._latest[0] != line:
-                self._latest = (line, self._open(line))
+                self._latest = self._newest(line)
             return self._latest[1]
+
+    def _newest(self, line: str | None) -> tuple[str | None, Snapshot]:
+        try:
+            return line, self._open(line)
+        except MemsuiteError:
+            newer = read_line(self.files.head)
+            if newer == line:
+                raise
+            # Maintenance pruned between our reading HEAD and looking for what it names.
+            return newer, self._open(newer)
 
     def read(self, work: Callable[[Snapshot], T]) -> T:
         """Run ``work`` on the newest state, and once more on the then newest one if maintenance
         has meanwhile pruned the version it was reading."""
-        with self._readers_lock.shared():
-            try:
+        try:
+            with self._readers_lock.shared():
                 return work(self.snapshot())
-            except VersionGone:
-                self._forget()
-            try:
+        except VersionGone:
+            self._forget()
+            self._mend()
+        except MemsuiteError as error:
+            if error.code is not ErrorCode.STORE_UNAVAILABLE or not self._mend():
+                raise
+        try:
+            with self._readers_lock.shared():
                 return work(self.snapshot())
-            except VersionGone as error:
-                raise unavailable(self.files.root, str(error)) from error
+        except VersionGone as error:
+            raise unavailable(self.files.root, str(error)) from error
 
     def _forget(self) -> None:
         with self._latest_lock:
@@ -119,6 +139,7 @@ class Store:
         missing = sorted(set(head.tables) - self.files.tables_present())
         if missing:
             raise unavailable(self.files.table(missing[0]), f"{self.files.table(missing[0])} is missing.")
+        require_versions(self.files, head)
         return Snapshot(self._tables.connection, self.files, head, self._vectors)
 
     def _require_nothing_else(self) -> None:
@@ -130,6 +151,42 @@ class Store:
                 raise _older_suite(self.files.root)
             if self._tables.rows(name):
                 raise unavailable(self.files.head, f"{self.files.head} is missing, but {name} holds rows.")
+
+    def _mend(self) -> bool:
+        """Put right what a failed read may have tripped over and what nothing is lost by; False
+        where there is nothing of the kind, or no way to write here now."""
+        line = read_line(self.files.head)
+        if line is None:
+            return False
+        head = parse_head(line, self.files.head)
+        if not torn_beyond(self.files, head) and not self._damaged_indexes(head):
+            return False
+        try:
+            with self._write_lock.held(MEND_WAIT):
+                head = self._current(None).head
+                self._rebuild_indexes(head)
+        except MemsuiteError:
+            return False
+        return True
+
+    def _damaged_indexes(self, head: Head) -> dict[str, list[str]]:
+        """Names of damaged indexes, for each table that has any."""
+        found = {name: damaged_indexes(self.files.table(name), at) for name, at in head.tables.items()}
+        return {name: indexes for name, indexes in found.items() if indexes}
+
+    def _rebuild_indexes(self, head: Head, *, text: bool = False) -> None:
+        """Make damaged indexes anew from the rows, and the text index where a search says so.
+        Content stays, so the generation does."""
+        damaged = self._damaged_indexes(head)
+        if text:
+            damaged.setdefault(schema.MEMORIES, []).append(schema.TEXT_INDEX)
+        if not damaged:
+            return
+        versions: dict[str, int] = {}
+        for name, indexes in damaged.items():
+            self._tables.realign(name, head.tables[name])
+            versions[name] = self._tables.rebuild_indexes(name, set(indexes), fsync=self._fsync)
+        self._move(replace(head, tables={**head.tables, **versions}, previous=dict(head.tables)))
 
     # -- writing ----------------------------------------------------------------------
 
@@ -158,13 +215,19 @@ class Store:
         with self._write_lock.held(wait):
             snapshot = self._current(identity)
             transaction = Transaction(snapshot, _stamp(author, operation, note, snapshot.generation + 1))
-            yield transaction
+            try:
+                yield transaction
+            except VersionGone as error:
+                # Under the lock nobody prunes: a file of the newest state itself is missing.
+                raise unavailable(self.files.root, str(error)) from error
             self._commit(transaction)
 
     def _current(self, identity: EmbeddingIdentity | None) -> Snapshot:
         """The state to change, made first where there is none."""
         snapshot = self.snapshot()
         snapshot.head.require_writer()
+        require_versions(self.files, snapshot.head)
+        self._clear_leftovers(snapshot.head)
         if identity is None and snapshot.embedding_id:
             identity = EmbeddingIdentity.parse(snapshot.embedding_id)
         if identity is None or set(schema.TABLES) <= set(snapshot.head.tables):
@@ -176,6 +239,14 @@ class Store:
         lineage = snapshot.head.lineage or new_id()
         self._move(replace(snapshot.head, tables=tables, embedding=embedding, lineage=lineage))
         return self.snapshot()
+
+    def _clear_leftovers(self, head: Head) -> None:
+        """What a writer that died has left and the next one must not trip over."""
+        try:
+            set_aside(torn_beyond(self.files, head))
+            remove_unfinished(self.files.head)
+        except OSError as error:
+            raise as_ours(error, self.files.root) from error
 
     def _commit(self, transaction: Transaction) -> None:
         head = transaction.snapshot.head
@@ -199,7 +270,7 @@ class Store:
         except BaseException:
             self._take_back(head)
             raise
-        self._upkeep(changed)
+        self._upkeep(changed, transaction.snapshot)
 
     def _committed(self, head: Head, changed: Mapping[str, TableChange]) -> dict[str, int]:
         schemas = schema.schemas(self._tables.dimension())
@@ -223,11 +294,12 @@ class Store:
             except MemsuiteError:
                 continue
 
-    def _upkeep(self, changed: Mapping[str, TableChange]) -> None:
+    def _upkeep(self, changed: Mapping[str, TableChange], before: Snapshot) -> None:
         """Compact what has grown past its bound. A failure here undoes nothing: the change
         itself is committed."""
-        head = self.snapshot().head
         try:
+            self._rebuild_indexes(self.snapshot().head, text=before.text_index_failed)
+            head = self.snapshot().head
             grown = [name for name in changed if self._tables.outgrown(name)]
             if not grown:
                 return

@@ -72,12 +72,12 @@ class Tables:
                 self.connection.drop_table(schema.MEMORIES)
             self._open.pop(schema.MEMORIES)
 
-    def _index_text(self) -> None:
+    def _index_text(self, *, anew: bool = False) -> None:
         """The text index, over words we normalise ourselves: split at blanks, nothing else."""
         from lancedb.index import FTS
 
         table = self._table(schema.MEMORIES)
-        if any(schema.TEXT in index.columns for index in table.list_indices()):
+        if not anew and any(schema.TEXT in index.columns for index in table.list_indices()):
             return
         plain = FTS(
             base_tokenizer="whitespace",
@@ -169,6 +169,24 @@ class Tables:
                 for column in self._missing_indexes(name):
                     table.create_index(column, config=_index(schema.INDEXES[name][column]))
             table.optimize(cleanup_older_than=KEEP_EVERY_VERSION)
+            if new_files is not None:
+                new_files.flush()
+        return self.version(name)
+
+    def rebuild_indexes(self, name: str, indexes: Iterable[str], *, fsync: bool) -> int:
+        """Make indexes anew from the rows; one that is not of the kinds made here (the vector index
+        is maintenance's) is dropped. Returns the version."""
+        new_files = NewFiles(self._files.table(name)) if fsync else None
+        table = self._table(name)
+        with engine_errors(self._files.table(name)):
+            for index in indexes:
+                column = index.removesuffix("_idx")
+                if name == schema.MEMORIES and column == schema.TEXT:
+                    self._index_text(anew=True)
+                elif column in schema.INDEXES[name]:
+                    table.create_index(column, config=_index(schema.INDEXES[name][column]), replace=True)
+                else:
+                    table.drop_index(index)
             if new_files is not None:
                 new_files.flush()
         return self.version(name)

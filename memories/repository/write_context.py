@@ -60,15 +60,16 @@ class WriteContext:
         self.store.read(self.require_identity)
         return list(self.embedder.embed_documents([embedding_text(form) for form in forms]))
 
-    def current_vectors(self, snapshot: Snapshot, rows: Iterable[Row]) -> dict[str, Vector]:
+    def current_vectors(self, rows: Iterable[Row]) -> dict[str, Vector]:
         """New vectors, by the text they belong to, for earlier states that another model embedded.
 
         Usually none: a re-embedding since is the one case. Never called with the lock held.
         """
-        foreign = sorted({_words(row) for row in rows if row["embedding_id"] != snapshot.embedding_id})
+        embedding_id = self.store.snapshot().embedding_id
+        foreign = sorted({_words(row) for row in rows if row["embedding_id"] != embedding_id})
         if not foreign:
             return {}
-        self.require_identity(snapshot)
+        self.store.read(self.require_identity)
         return dict(zip(foreign, self.embedder.embed_documents(foreign), strict=True))
 
     def again(self, work: Callable[[], T]) -> T:

@@ -32,12 +32,13 @@ def assemble(
 ) -> Assembled:
     """At most ``top_k`` rows. On the graph route neighbours may take up to half of them; otherwise they
     get what the ranked ones leave."""
+    ranked = {row.memory.id: row for row in found}
     by_id: dict[str, Shown] = {row.memory.id: row for row in found[: request.top_k]}
     explorer = Explorer(snapshot, documents, request.filter)
     around = explorer.around(
         list(by_id), depth=request.relation_depth, budget=min(request.neighbor_budget, request.top_k)
     )
-    by_id |= around.replacements
+    by_id |= {name: ranked.get(name, newer) for name, newer in around.replacements.items()}
     order = [name for name in replacements_first(list(by_id), around.superseded_by) if name in by_id]
     reserved = min(len(around.neighbours), request.top_k // 2) if route is Route.GRAPH else 0
     kept: list[Shown] = [by_id[name] for name in order[: request.top_k - reserved]]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from memories.repository import Filter, Snapshot
 from memories.repository.vectors import Vector
 from memories.retrieval.calibration import Calibration
@@ -71,8 +69,6 @@ def _cosines(
     rows = snapshot.vectors_of(found)
     if not rows.ids:
         return {}
-    plain = np.asarray(rows.matrix @ vector)
-    centred = calibration.centred(vector, rows.matrix)
-    return {
-        name: (float(a), float(b)) for name, a, b in zip(rows.ids, plain.tolist(), centred.tolist(), strict=True)
-    }
+    plain: list[float] = (rows.matrix @ vector).tolist()
+    centred: list[float] = calibration.centred(vector, rows.matrix).tolist()
+    return dict(zip(rows.ids, zip(plain, centred, strict=True), strict=True))

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from memories.repository import MemoryRepository, Snapshot, StoredMemory
 from memories.repository.snapshot import State
+from memories.retrieval.rarity import rarity
 from memories.text.distance import SHORTEST_MISTYPED_WORD
 from memories.text.folding import fold
 from memories.text.languages import languages_of_stop_word
@@ -38,17 +39,18 @@ class Document:
         return cls(memory, Counter(indexed), length)
 
     @cached_property
-    def long_words(self) -> tuple[str, ...]:
-        """The distinct words long enough to be told apart from other words by likeness, sorted."""
-        return tuple(
-            sorted(word for word in self.counts if len(word) >= SHORTEST_MISTYPED_WORD and word.isalpha())
+    def long_words(self) -> frozenset[str]:
+        """The words long enough to be compared with other words by likeness."""
+        return frozenset(
+            word for word in self.counts if len(word) >= SHORTEST_MISTYPED_WORD and word.isalpha()
         )
 
     @cached_property
-    def subject_words(self) -> tuple[str, ...]:
-        """The distinct words of the subject that are no stop words; all of them if there are no others."""
+    def subject_words(self) -> Mapping[str, float]:
+        """The words of the subject with their rarities; stop words only if there are no others."""
         words = tuple(dict.fromkeys(tokens(self.memory.subject.replace("_", " "))))
-        return tuple(word for word in words if word not in languages_of_stop_word()) or words
+        informative = tuple(word for word in words if word not in languages_of_stop_word()) or words
+        return {word: rarity(word) for word in informative}
 
     @cached_property
     def text(self) -> str:

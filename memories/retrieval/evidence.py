@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memories.retrieval.document import Document
-from memories.retrieval.question import Question, Term
-from memories.retrieval.rarity import rarity
+from memories.retrieval.question import Match, Question, Term
 from memories.text.scripts import has_unspaced
 
 HALF_MASS = 10.0
@@ -96,16 +95,17 @@ class Verdict:
     passed: bool
 
 
-def judge(question: Question, document: Document, centred: float, gate: Gate) -> Verdict:
+def judge(match: Match, centred: float, gate: Gate) -> Verdict:
     """The verdict on one memory. ``centred`` is the cosine of query and memory after centring."""
-    evidence = evidence_of(question, document, centred)
+    evidence = evidence_of(match, centred)
     value = gate.value(evidence)
     return Verdict(evidence, value, value >= gate.threshold)
 
 
-def evidence_of(question: Question, document: Document, centred: float) -> Evidence:
+def evidence_of(match: Match, centred: float) -> Evidence:
     """What speaks for the memory; ``centred`` as in ``judge``."""
-    found = [(term, min(term.frequency_in(document), 1.0)) for term in question.terms]
+    question, document = match.question, match.document
+    found = [(term, min(often, 1.0)) for term, often in match]
     names = [share for term, share in found if term.is_name]
     phrases = [_contains(document.text, phrase) for phrase in question.words.phrases]
     exact = [float(hit) for hit in (*phrases, *(word in document.counts for word in question.exact_words))]
@@ -117,18 +117,18 @@ def evidence_of(question: Question, document: Document, centred: float) -> Evide
         topic=_covered([(term, share) for term, share in found if not term.is_name], otherwise=coverage),
         centred=centred,
         exact=_mean(exact),
-        whole=mass if coverage > ALL_FOUND else 0.0,
         subject=_subject_share(question, document),
         named=float(names_subject(question, document)),
         distinctive=max((share for term, share in found if term.is_distinctive), default=0.0),
         mass=mass,
+        whole=mass if coverage > ALL_FOUND else 0.0,
         about=_mean([1 - share for share in (*names, *exact)]),
     )
 
 
 def names_subject(question: Question, document: Document) -> bool:
     """Whether the query holds every word of the memory's subject."""
-    return all(word in question.spoken for word in document.subject_words)
+    return question.spoken >= document.subject_words.keys()
 
 
 def _covered(found: Sequence[tuple[Term, float]], otherwise: float = 0.0) -> float:
@@ -159,6 +159,6 @@ def _subject_share(question: Question, document: Document) -> float:
     """Names count here only where the query holds nothing else: they say who, not what about them."""
     names = {term.word for term in question.terms if term.is_name}
     left_out = names if len(names) < len(question.terms) else frozenset[str]()
-    weights = {word: rarity(word) for word in document.subject_words if word not in left_out}
+    weights = {word: weight for word, weight in document.subject_words.items() if word not in left_out}
     total = sum(weights.values())
     return sum(w for word, w in weights.items() if word in question.spoken) / total if total else 0.0

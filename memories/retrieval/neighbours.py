@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from memories.contract import RelationType
 from memories.repository import Edge, Filter, Snapshot, StoredMemory
-from memories.retrieval.document import Document, DocumentCache
+from memories.retrieval.document import DocumentCache
 
 SEEDS = 5
 """Results whose edges are followed."""
@@ -60,30 +61,38 @@ class Explorer:
             for older, newer in superseded_by.items()
             if newer not in ids and (memory := self._memory(newer)) is not None
         }
-        if not depth or not budget:
+        if not depth or not budget or not ids:
             return Surroundings(superseded_by, replacements)
-        present = {*ids, *replacements}
-        found = {one.memory.id: one for one in reversed(list(self._hops(ids[:SEEDS]))) if one.memory.id not in present}
-        in_order = list(reversed(found.values()))
+        return self._with_neighbours(ids, Surroundings(superseded_by, replacements), budget)
+
+    def _with_neighbours(self, ids: Sequence[str], near: Surroundings, budget: int) -> Surroundings:
+        """``near`` and what is one hop from the seeds. A neighbour that something else replaces is left
+        out, unless that is among the results."""
+        present = {*ids, *near.replacements}
+        found: dict[str, Neighbour] = {}
+        for one in self._hops(ids[:SEEDS]):
+            if one.memory.id not in present:
+                found.setdefault(one.memory.id, one)
         replaced = self._superseded_by(list(found))
-        current = [one for one in in_order if one.memory.id not in replaced or replaced[one.memory.id] in present]
+        current = [one for name, one in found.items() if replaced.get(name, ids[0]) in present]
         left_out = sum(self._replaces(edge, seed) for seed in ids[:SEEDS] for edge in self._edges_of(seed))
         return Surroundings(
-            superseded_by | {name: replaced[name] for name in found if replaced.get(name) in present},
-            replacements,
+            near.superseded_by | {name: newer for name, newer in replaced.items() if newer in present},
+            near.replacements,
             tuple(current[:budget]),
-            left_out + len(in_order) - len(current),
+            left_out + len(found) - len(current),
         )
 
     def _hops(self, seeds: Sequence[str]) -> Iterator[Neighbour]:
         """Neighbours of the seeds in the seeds' order, contradictions of each first."""
         for seed in seeds:
             edges = [edge for edge in self._edges_of(seed) if not self._replaces(edge, seed)]
-            for edge in sorted(edges, key=lambda edge: (_role(edge) != "contradiction", edge.created_at, edge.edge_key)):
+            for edge in sorted(edges, key=_precedence):
                 outgoing = edge.source_id == seed
                 memory = self._memory(edge.target_id if outgoing else edge.source_id)
                 if memory is not None:
-                    yield Neighbour(memory, _role(edge), edge.relation_type, "out" if outgoing else "in", seed)
+                    direction = "out" if outgoing else "in"
+                    yield Neighbour(memory, _role(edge), edge.relation_type, direction, seed)
 
     @staticmethod
     def _replaces(edge: Edge, seed: str) -> bool:
@@ -123,8 +132,9 @@ class Explorer:
         for edge in self.snapshot.edges_of(missing):
             for name in {edge.source_id, edge.target_id} & set(missing):
                 self._edges[name].append(edge)
-        ends = {end for name in missing for edge in self._edges[name] for end in (edge.source_id, edge.target_id)}
-        found: dict[str, Document] = self.documents.of(self.snapshot, sorted(ends - {""} - self._memories.keys()))
+        touched = [edge for name in missing for edge in self._edges[name]]
+        ends = {edge.source_id for edge in touched} | {edge.target_id for edge in touched}
+        found = self.documents.of(self.snapshot, sorted(ends - {""} - self._memories.keys()))
         self._memories |= {name: document.memory for name, document in found.items()}
 
     def _memory(self, name: str) -> StoredMemory | None:
@@ -142,6 +152,10 @@ def matches(memory: StoredMemory, where: Filter | None) -> bool:
         and where.tier in (None, memory.tier)
         and (where.tag is None or where.tag in memory.tags)
     )
+
+
+def _precedence(edge: Edge) -> tuple[bool, datetime, str]:
+    return (_role(edge) != "contradiction", edge.created_at, edge.edge_key)
 
 
 def _role(edge: Edge) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from os.path import commonprefix
 
 from memories.retrieval.document import Document
 from memories.retrieval.rarity import is_known, rarity
@@ -31,6 +30,25 @@ _LEAST_COMMON = 0.6
 _SENTENCE_ENDS = ".!?:;…\n"
 
 
+class Likeness:
+    """What words that are held instead of the one asked for are worth; each is compared once."""
+
+    def __init__(self, word: str, *, may_be_mistyped: bool) -> None:
+        self._word = word
+        self._may_be_mistyped = may_be_mistyped
+        self._compared: set[str] = set()
+        self._alike: dict[str, float] = {}
+
+    def best_of(self, held: frozenset[str]) -> float:
+        """The worth of the likest of some words, 0 for none."""
+        fresh = held - self._compared
+        self._compared |= fresh
+        for word in fresh:
+            if worth := _worth(self._word, word, self._may_be_mistyped):
+                self._alike[word] = worth
+        return max((self._alike[word] for word in self._alike.keys() & held), default=0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One informative word: ``variants`` are the indexed words and stems that stand for it."""
@@ -40,20 +58,19 @@ class Term:
     weight: float
     is_name: bool
     is_distinctive: bool
-    may_be_mistyped: bool
+    likeness: Likeness = field(repr=False, compare=False)
 
     def frequency_in(self, document: Document) -> float:
-        """How often the memory holds the term; TYPO_WORTH where only a mistyped form of it."""
+        """How often the memory holds the term; less than once where only a word like it."""
         counts = document.counts
-        often = max((counts[variant] for variant in self.variants if variant in counts), default=0)
-        if often:
-            return float(often)
-        return max((_likeness(self.word, word, self.may_be_mistyped) for word in document.long_words), default=0.0)
+        if held := self.variants & counts.keys():
+            return float(max(counts[variant] for variant in held))
+        return self.likeness.best_of(document.long_words)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``exact``: quoted phrases, and ``exact_words``: paths, key=value and identifiers, all folded."""
+    """A query taken apart and weighed."""
 
     words: QueryWords
     terms: tuple[Term, ...]
@@ -70,7 +87,24 @@ class Question:
 
     @property
     def exact_words(self) -> tuple[str, ...]:
+        """Paths, key=value and identifiers, to be found whole."""
         return self.words.paths + self.words.assignments + self.words.identifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A question beside a memory: ``often`` says how often the memory holds each term."""
+
+    question: Question
+    document: Document
+    often: tuple[float, ...]
+
+    @classmethod
+    def of(cls, question: Question, document: Document) -> Match:
+        return cls(question, document, tuple(term.frequency_in(document) for term in question.terms))
+
+    def __iter__(self) -> Iterator[tuple[Term, float]]:
+        return zip(self.question.terms, self.often, strict=True)
 
 
 def names_in(query: QueryWords) -> Iterator[str]:
@@ -126,13 +160,11 @@ def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str]) -> Term
         weight=weight,
         is_name=is_name,
         is_distinctive=is_distinctive,
-        may_be_mistyped=long_enough and is_distinctive,
+        likeness=Likeness(term.word, may_be_mistyped=long_enough and is_distinctive),
     )
 
 
-@lru_cache(maxsize=200_000)
-def _likeness(asked: str, held: str, may_be_mistyped: bool) -> float:
-    """What a word that is held instead of the one asked for is worth."""
+def _worth(asked: str, held: str, may_be_mistyped: bool) -> float:
     # One slip, or a common beginning or end, leaves the first or the last letter as it is.
     if asked[0] != held[0] and asked[-1] != held[-1]:
         return 0.0
@@ -146,5 +178,7 @@ def _are_kin(a: str, b: str) -> bool:
     shorter, longer = sorted((a, b), key=len)
     if len(shorter) < SHORTEST_KIN:
         return False
-    common = len(commonprefix((a, b)))
-    return longer.endswith(shorter) or (common >= SHORTEST_KIN and common >= _LEAST_COMMON * len(longer))
+    if longer.endswith(shorter):
+        return True
+    needed = max(SHORTEST_KIN, math.ceil(_LEAST_COMMON * len(longer)))
+    return len(shorter) >= needed and a[:needed] == b[:needed]

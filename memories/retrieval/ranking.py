@@ -10,9 +10,8 @@ from memories.repository import StoredMemory
 from memories.repository.usage import PROTECTED_QUALITY
 from memories.retrieval.calibration import Calibration
 from memories.retrieval.candidates import Candidate
-from memories.retrieval.document import Document
 from memories.retrieval.evidence import Verdict, judge, names_subject
-from memories.retrieval.question import Question
+from memories.retrieval.question import Match, Question
 
 K1, B = 1.2, 0.75
 """Plain BM25."""
@@ -50,17 +49,12 @@ def rank(
     return sorted(scored, key=lambda row: (-row.score, row.id))
 
 
-def bm25_share(question: Question, document: Document, average_length: float) -> float:
+def bm25_share(match: Match, average_length: float) -> float:
     """BM25 of the memory for the query's terms with frozen rarities, over the most it could be."""
-    best = sum(term.weight for term in question.terms) * (K1 + 1)
-    if not best:
-        return 0.0
-    norm = K1 * (1 - B + B * document.length / average_length)
-    total = 0.0
-    for term in question.terms:
-        often = term.frequency_in(document)
-        total += term.weight * often * (K1 + 1) / (often + norm)
-    return total / best
+    best = sum(term.weight for term in match.question.terms) * (K1 + 1)
+    norm = K1 * (1 - B + B * match.document.length / average_length)
+    total = sum(term.weight * often * (K1 + 1) / (often + norm) for term, often in match)
+    return total / best if best else 0.0
 
 
 def near_ties_settled(rows: Sequence[Ranked]) -> list[Ranked]:
@@ -78,7 +72,8 @@ def near_ties_settled(rows: Sequence[Ranked]) -> list[Ranked]:
 def limit_subjects(question: Question, rows: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
     """(kept, suppressed): at most two memories of one subject, unless the query names the subject."""
     seen: Counter[str] = Counter()
-    kept, suppressed = [], []
+    kept: list[Ranked] = []
+    suppressed: list[Ranked] = []
     for row in rows:
         seen[row.memory.subject_key] += 1
         by_name = names_subject(question, row.candidate.document)
@@ -103,9 +98,10 @@ def replacements_first(ids: Sequence[str], superseded_by: Mapping[str, str]) -> 
 
 def _scored(question: Question, candidate: Candidate, calibration: Calibration, literal: bool) -> Ranked:
     weights = calibration.order
-    verdict = judge(question, candidate.document, candidate.centred, calibration.gate)
+    match = Match.of(question, candidate.document)
+    verdict = judge(match, candidate.centred, calibration.gate)
     evidence = verdict.evidence
-    share = bm25_share(question, candidate.document, calibration.average_length)
+    share = bm25_share(match, calibration.average_length)
     # A literal question keeps the sum of both weights and moves half of the vector's to the words.
     moved = weights.vector / 2 if literal else 0.0
     score = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from memories.text.languages import Language
@@ -38,7 +38,8 @@ def is_known(word: str) -> bool:
     return any(word in zipf_values(language) for language in LANGUAGES)
 
 
-def rarity(word: str, languages: Collection[Language] = ()) -> float:
+@lru_cache(maxsize=50_000)
+def rarity(word: str, languages: tuple[Language, ...] = ()) -> float:
     """The weight of a folded word: about 0.2 for "the", 5 for "house", 9.9 for an unknown word."""
     share = 10 ** (zipf(word, languages) - 9)
     holding = _MEMORIES * (1 - (1 - share) ** _WORDS)

@@ -17,13 +17,16 @@ class Route(StrEnum):
 
 
 # Whole ids of ours and of imports are UUIDs; the older suite cut them to 12 and, earlier, 20 characters.
-_ID_SHAPE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{3}(?:[0-9a-f](?:-[0-9a-f]{4}-[0-9a-f](?:[0-9a-f]{3}-[0-9a-f]{12})?)?)?")
+_ID_SHAPE = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{3}"
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+)
 
 
 def is_id_shaped(query: str) -> bool:
     """Whether the whole query has the shape of a memory's id: 12, 20 or 36 characters."""
-    text = query.strip().lower()
-    return len(text) in (12, 20, 36) and _ID_SHAPE.fullmatch(text) is not None
+    return _ID_SHAPE.fullmatch(query.strip().lower()) is not None
 
 
 def route_of(words: QueryWords, mode: Mode) -> Route:

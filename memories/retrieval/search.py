@@ -106,10 +106,14 @@ class _Inquiry:
         kept, suppressed = limit_subjects(question, passed)
         whole = assemble(snapshot, documents, repository.usage, request, self.route, kept)
         shown = diagnose(calibration, pool, ranked, suppressed, whole) if request.diagnostics else {}
-        if not whole.results:
-            nothing = Abstention.BELOW_EVIDENCE if ranked or not request.filter else Abstention.NOTHING_IN_FILTER
-            return SearchAnswer(self.route, (), calibration, nothing, diagnostics=shown)
-        return SearchAnswer(self.route, whole.results, calibration, diagnostics=shown)
+        abstention = None if whole.results else _reason(bool(pool.candidates), request)
+        return SearchAnswer(self.route, whole.results, calibration, abstention, diagnostics=shown)
+
+
+def _reason(any_candidate: bool, request: SearchRequest) -> Abstention:
+    if any_candidate or request.filter is None:
+        return Abstention.BELOW_EVIDENCE
+    return Abstention.NOTHING_IN_FILTER
 
 
 def _calibration_of(snapshot: Snapshot) -> Calibration:

@@ -17,7 +17,7 @@ from memories.retrieval import SearchRequest, search
 from memories.settings import load_settings
 
 FIRST_RESULTS = {
-    "A question in plain words": "migrations_during_the_day",
+    "A question in plain words": "crane_double_booking",
     "What has been replaced": "event_queue",
     "A setting, word for word": "migrations_during_the_day",
     "What hangs together": "booking_api",
@@ -40,6 +40,13 @@ def test_each_stop_shows_what_its_text_promises(sample: MemoryRepository, stop: 
     answer = search(sample, SearchRequest(stop.query, top_k=stop.top_k)).as_answer()
     first = answer["results"][0]["subject"] if answer["results"] else None
     assert first == FIRST_RESULTS[stop.title]
+
+
+def test_the_relations_of_a_memory_come_with_it(sample: MemoryRepository) -> None:
+    stop = next(stop for stop in STOPS if stop.title == "What hangs together")
+    results = search(sample, SearchRequest(stop.query, top_k=stop.top_k)).as_answer()["results"]
+    declared = {row["subject"] for row in results if row["match_type"] == "declared_relation"}
+    assert declared == {"harbour_database", "event_queue", "quay-02", "gateway", "manifest_upload"}
 
 
 def test_the_tour_ends_with_the_two_disagreements(sample: MemoryRepository) -> None:

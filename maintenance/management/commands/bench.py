@@ -24,8 +24,8 @@ _COMMON = ("json", "output", "directory", "hermes_home")
 
 class Command(SuiteCommand):
     help = (
-        "Measure the suite on generated data, never on your database: the work is done in a temporary directory "
-        "and removed. Exit code 0 when the bars are met, 1 when they are not."
+        "Measure the suite on generated data, never on your database: the work is done in a temporary "
+        "directory, which is removed. Exit code 0 when the bars are met, 1 when they are not."
     )
     touches_database = False
 
@@ -57,10 +57,15 @@ class Command(SuiteCommand):
 def _take_common(parser: argparse.ArgumentParser) -> None:
     """The options of every benchmark. They may also stand before its name, hence no defaults here."""
     common = parser.add_argument_group("common options")
-    common.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print the result as JSON")
+    common.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print the result as JSON"
+    )
     common.add_argument("--output", type=Path, metavar="FILE", help="write the result as JSON to this file")
     common.add_argument(
-        "--directory", type=Path, metavar="DIR", help="where to make the temporary directory (the system's place)"
+        "--directory",
+        type=Path,
+        metavar="DIR",
+        help="where the temporary directory is made (the system's place for such)",
     )
 
 
@@ -92,5 +97,3 @@ def _as_typed(benchmark: Benchmark, options: Mapping[str, Any]) -> str:
 
 def _shown(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
