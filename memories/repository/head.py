@@ -121,7 +121,7 @@ def remove_unfinished(path: Path) -> None:
 def _write(path: Path, text: str, fsync: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     # Through a file object, which goes on after a short write: a disk nearly full takes half a line.
-    with open(descriptor, "wb") as file:
+    with os.fdopen(descriptor, "wb") as file:
         file.write(text.encode())
         file.flush()
         if fsync:

@@ -74,7 +74,7 @@ class Explorer:
             if one.memory.id not in present:
                 found.setdefault(one.memory.id, one)
         replaced = self._superseded_by(list(found))
-        current = [one for name, one in found.items() if replaced.get(name, ids[0]) in present]
+        current = [one for name, one in found.items() if name not in replaced or replaced[name] in present]
         left_out = sum(self._replaces(edge, seed) for seed in ids[:SEEDS] for edge in self._edges_of(seed))
         return Surroundings(
             near.superseded_by | {name: newer for name, newer in replaced.items() if newer in present},
