@@ -61,7 +61,7 @@ lint: install
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 	$(BIN)/lint-imports --no-logo
-	@if [ -d templates ]; then $(RUN) -m djlint --check --lint templates; fi
+	@if [ -d templates ]; then $(RUN) -m djlint --lint templates; fi
 	$(LINT_ENV) $(RUN) manage.py check --deploy --fail-level WARNING
 	$(LINT_ENV) $(RUN) manage.py makemigrations --check --dry-run
 

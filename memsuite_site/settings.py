@@ -143,7 +143,7 @@ STATIC_ROOT = SUITE.cache_dir / "static"
 STATICFILES_DIRS = [_here.parent / "memories" / "console" / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "memsuite_site.static.HashedFiles"},
+    "staticfiles": {"BACKEND": "memories.console.static_files.HashedFiles"},
 }
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_MAX_AGE = 0  # of a file asked for without its hash; with it, files are immutable

@@ -57,7 +57,7 @@ class Operation:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What was acknowledged: the operation's id ("" where nothing changed) and the memories that it
-    changed, for an add in the order of its payloads."""
+    changed, for an add in the order of its payloads, "" for each that was refused."""
 
     operation_id: str
     ids: tuple[str, ...]
@@ -99,10 +99,10 @@ def line(name: str, value: object) -> str:
 
 
 def _added(results: Sequence[AddResult | MemsuiteError]) -> Outcome:
-    ids = []
-    for result in results:
-        if isinstance(result, MemsuiteError):
-            raise result
-        ids.append(result.memory_id)
-    first = results[0]
-    return Outcome(first.operation_id if isinstance(first, AddResult) else "", tuple(ids))
+    """Those refused have no id; where all are, the first one's reason is raised."""
+    added = [result for result in results if isinstance(result, AddResult)]
+    refused = [result for result in results if isinstance(result, MemsuiteError)]
+    if not added:
+        raise refused[0]
+    ids = tuple(result.memory_id if isinstance(result, AddResult) else "" for result in results)
+    return Outcome(added[0].operation_id, ids)

@@ -76,7 +76,7 @@ class Oracle:
         """Take an acknowledged operation in; returns what its outcome got wrong."""
         expected = self._expected(operation, outcome)
         wrong = []
-        if set(expected) != set(outcome.ids):
+        if set(expected) != set(filter(None, outcome.ids)):
             wrong.append(
                 f"{operation.kind} {outcome.operation_id} named {_listed(outcome.ids)} as changed, "
                 f"not {_listed(expected)}"
@@ -110,6 +110,8 @@ class Oracle:
     def _added(self, operation: Operation, outcome: Outcome) -> dict[str, Held | None]:
         made: dict[str, Held | None] = {}
         for memory_id, payload in zip(outcome.ids, operation.payloads, strict=True):
+            if not memory_id:
+                continue
             made[memory_id] = Held.asked(payload)
             self.links |= {
                 (memory_id, relation["type"], relation["target_id"])

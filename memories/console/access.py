@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import resolve_url
@@ -123,9 +123,9 @@ def recently_authenticated(view: View | None = None, *, on: str = "") -> Any:
     return decorate if view is None else decorate(view)
 
 
-def allows(user: AbstractBaseUser | AnonymousUser, full: str) -> bool:
+def allows(user: User | AnonymousUser, full: str) -> bool:
     """Whether a person holds a permission given by its full name."""
-    return bool(user.is_active and user.has_perm(full))  # type: ignore[union-attr]
+    return user.is_active and user.has_perm(full)
 
 
 def full_name(permission: str) -> str:

@@ -15,7 +15,7 @@ ALIKE = 0.5
 """Two facts with at least this share of words in common are one fact that was edited."""
 
 MOST_WORDS = 800
-"""A fact of the contract has at most 1,000 characters. Old rows may be longer; the comparison is quadratic."""
+"""The comparison is quadratic. A fact of the contract stays below this, an old row may not."""
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -91,8 +91,8 @@ def _likeness(old: str, new: str) -> float:
     one, other = _WORD.findall(old), _WORD.findall(new)
     if len(one) > MOST_WORDS or len(other) > MOST_WORDS:
         return 0.0
-    words = SequenceMatcher(None, [w for w in one if w.strip()], [w for w in other if w.strip()], autojunk=False)
-    return words.ratio()
+    said, said_too = ([word for word in words if word.strip()] for words in (one, other))
+    return SequenceMatcher(None, said, said_too, autojunk=False).ratio()
 
 
 def _moves_joined(pairs: list[tuple[str | None, str | None]]) -> list[tuple[str | None, str | None]]:

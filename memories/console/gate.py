@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
@@ -19,7 +19,7 @@ class GateMiddleware(LoginRequiredMiddleware):
         self,
         request: HttpRequest,
         view_func: Callable[..., HttpResponseBase],
-        view_args: Sequence[Any],
+        view_args: tuple[Any, ...],
         view_kwargs: dict[str, Any],
     ) -> HttpResponseBase | None:
         refused = super().process_view(request, view_func, view_args, view_kwargs)
@@ -29,7 +29,7 @@ class GateMiddleware(LoginRequiredMiddleware):
             raise PermissionDenied("this view does not say who may open it")
         return None
 
-    def handle_no_permission(
+    def handle_no_permission(  # type: ignore[override]  # Django's own is a redirect; htmx needs another
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
         return to_login(request)

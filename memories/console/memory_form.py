@@ -96,7 +96,7 @@ class Draft:
             case "relations":
                 return [relation.as_payload() for relation in self.relations]
             case "tier":
-                return int(self.tier) if self.tier.isascii() and self.tier.isdigit() else self.tier
+                return int(self.tier) if self.tier in ("1", "2", "3") else self.tier
             case "quality":
                 return _number(self.quality)
         return getattr(self, name).strip()
@@ -125,6 +125,7 @@ def hidden_fields(draft: Draft) -> list[tuple[str, str]]:
     """The draft as the pairs a form would post, for pages that carry it along unseen."""
     pairs = [(name, getattr(draft, name)) for name in ("domain", "subject", "tier", "category", "type")]
     pairs += [("quality", draft.quality), ("base_revision", draft.base_revision)]
+    pairs += [("new_relation_type", draft.new_relation_type), ("new_relation", draft.new_relation)]
     pairs += [("fact", fact) for fact in draft.facts]
     pairs += [("tag", tag) for tag in draft.all_tags]
     for relation in draft.relations:

@@ -7,9 +7,9 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse
 from django.utils.http import urlencode
 
@@ -48,9 +48,11 @@ class Page:
     count: Callable[[MemoryRepository], int] | None = None
     due: bool = False
 
-    def allows(self, user: AbstractBaseUser | AnonymousUser) -> bool:
+    def allows(self, user: User | AnonymousUser) -> bool:
         return allows(user, full_name(self.permission))
 
+
+QueryValue: TypeAlias = str | int | list[str] | None
 
 _pages: dict[str, Page] = {}
 
@@ -70,13 +72,13 @@ def rail_pages() -> list[Page]:
     return sorted(_pages.values(), key=lambda page: (sections.index(page.section), page.order, page.title))
 
 
-def page_url(name: str, /, *arguments: str, **query: object) -> str:
+def page_url(name: str, /, *arguments: str, **query: QueryValue) -> str:
     """The address of ``console:<name>`` with a query, "" while there is no such page."""
     try:
         address = reverse(f"console:{name}", args=arguments)
     except NoReverseMatch:
         return ""
-    given = {key: value for key, value in query.items() if value not in (None, "")}
+    given = {key: value for key, value in query.items() if value is not None and value != ""}
     return f"{address}?{urlencode(given, doseq=True)}" if given else address
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.models import Permission, User
-from django.db.models import ManyToManyField
+from django.contrib.auth.models import Group, Permission, User
+from django.db.models import Field, ManyToManyField
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -70,17 +70,17 @@ class PersonAdmin(_Plain, UserAdmin):
         url = reverse("admin:auth_user_password_change", args=[person.pk])
         return format_html('<a class="m-btn" href="{}">Set a new password</a>', url)
 
-    def formfield_for_manytomany(self, field: ManyToManyField, request: HttpRequest, **kwargs: Any) -> Any:
-        if field.name == "groups":
+    def formfield_for_manytomany(self, db_field: ManyToManyField, request: Any, **kwargs: Any) -> Any:
+        if db_field.name == "groups":
             rights = "Viewer reads. Curator also changes. Operator also purges and maintains."
-            return RightsField(field.remote_field.model.objects.all(), required=False, help_text=rights)
-        return super().formfield_for_manytomany(field, request, **kwargs)
+            return RightsField(Group.objects.all(), required=False, help_text=rights)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
 
-    def formfield_for_dbfield(self, field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        shown = super().formfield_for_dbfield(field, request, **kwargs)
-        if field.name == "is_superuser":
+    def formfield_for_dbfield(self, db_field: Field, request: Any, **kwargs: Any) -> Any:
+        shown = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if shown is not None and db_field.name == "is_superuser":
             shown.label, shown.help_text = "Administrator", "May do everything, and manages people."
-        elif field.name == "is_active":
+        elif shown is not None and db_field.name == "is_active":
             shown.help_text = "Switch this off instead of deleting a person: their history keeps its name."
         return shown
 
@@ -90,6 +90,8 @@ class TeamAdmin(_Plain, GroupAdmin):
     search_fields = ()
     filter_horizontal = ()
 
-    def formfield_for_manytomany(self, field: ManyToManyField, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField, request: HttpRequest | None = None, **kwargs: Any
+    ) -> Any:
         rights = Permission.objects.filter(content_type__app_label__in=OURS).order_by("content_type", "pk")
         return RightsField(rights, required=False, label="Rights")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings as django_settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 
 from memories.contract import ErrorCode
 from memories.embedding.factory import create_embedder
@@ -30,7 +30,7 @@ def repository() -> MemoryRepository:
     return _shared.get()
 
 
-def author(user: AbstractBaseUser | AnonymousUser) -> Author:
+def author(user: User | AnonymousUser) -> Author:
     """Who a change by this person is recorded under."""
     return Author(actor=f"console:{user.get_username()}", source="console")
 

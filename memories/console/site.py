@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
 from memories.console.access import to_login
@@ -28,7 +28,7 @@ class ConsoleSite(admin.AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.has_perm("auth.view_user"))
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("admin:auth_user_changelist")
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from memories.console import parts, times
 from memories.console.access import page_of
-from memories.console.navigation import page_url
+from memories.console.navigation import QueryValue, page_url
 from memories.console.rendering import undo_of
 from memories.contract import claims_of
 from memories.repository import StoredMemory
@@ -140,7 +140,7 @@ def fact(text: str) -> SafeString:
 
 
 @register.simple_tag
-def page_link(name: str, *arguments: str, **query: object) -> str:
+def page_link(name: str, *arguments: str, **query: QueryValue) -> str:
     """The address of ``console:<name>``, "" while there is no such page."""
     return page_url(name, *arguments, **query)
 

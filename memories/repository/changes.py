@@ -222,13 +222,12 @@ class ChangeSet:
     def _resolved(self, edges: Iterable[Edge], replaced: Collection[str]) -> LabelChanges:
         """Labels that now match a memory, or no longer do; those of the ``replaced`` edge keys are
         taken care of."""
-        unresolved = [edge for edge in edges if edge.target_label and not edge.target_id]
-        stored = self._unresolved_edges(self._touched_labels())
         candidates = {
             edge.edge_key: edge
-            for edge in (*stored, *unresolved)
-            if edge in unresolved or (edge.source_id not in self._changed and edge.edge_key not in replaced)
+            for edge in self._unresolved_edges(self._touched_labels())
+            if edge.source_id not in self._changed and edge.edge_key not in replaced
         }
+        candidates |= {edge.edge_key: edge for edge in edges if edge.target_label and not edge.target_id}
         if not candidates:
             return LabelChanges((), ())
         labels = {label_key(edge.target_label) for edge in candidates.values()}

@@ -101,7 +101,7 @@ def as_ours(error: Exception, path: Path) -> MemsuiteError:
 
 def unavailable(path: Path, reason: str) -> MemsuiteError:
     """``store_unavailable``, naming the file at fault and saying that nothing was changed."""
-    line = _first_line(reason)
+    line = first_line(reason)
     return MemsuiteError(
         ErrorCode.STORE_UNAVAILABLE,
         "db_path",
@@ -121,7 +121,8 @@ def _place(path: Path, reason: str) -> str:
     return f"{damaged[0][0]} ({damaged[0][1]}): " if damaged else f"{path}: "
 
 
-def _first_line(reason: str) -> str:
+def first_line(reason: str) -> str:
+    """What the engine says, without the places in its own source and what follows."""
     line = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
     # The engine ends its messages with a place in its own source, which helps no user.
     line = re.sub(r",?\s+\S*\.rs:\d+:\d+$", "", line)

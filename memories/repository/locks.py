@@ -72,6 +72,29 @@ class WriteLock:
         )
 
 
+def held_elsewhere(path: Path) -> bool:
+    """Whether anybody, this process too, holds the write lock of this file just now. Waits for
+    nobody, and writes nothing: where the file is not there, nobody has ever written."""
+    if not path.is_file():
+        return False
+    if os.name != "posix":
+        try:
+            with FileLock(path, timeout=0):
+                return False
+        except (Timeout, OSError):
+            return True
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 class ReadersLock:
     """Shared while somebody reads, so that reclaim and purge can wait for readers to leave.
 

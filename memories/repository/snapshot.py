@@ -151,6 +151,27 @@ class Snapshot:
         with engine_errors(self._files.table(name), reading=True):
             return int(table.count_rows(where or None))
 
+    def rows_at(self, name: str, addresses: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
+        """Rows by their addresses (``manifest.Fragment``) with ``_rowid``; deleted ones are left out.
+        Looks into the data files alone, never into an index."""
+        table = self._table(name)
+        if table is None:
+            raise VersionGone(name)
+        with engine_errors(self._files.table(name), reading=True):
+            query = table.take_row_ids(list(addresses))
+            if columns is not None:
+                query = query.select(list(columns))
+            return query.with_row_id().to_arrow()
+
+    def index_rows(self, name: str, index: str) -> tuple[int, int] | None:
+        """How many rows an index covers and how many not yet; None where there is no such index."""
+        table = self._table(name)
+        if table is None:
+            return None
+        with engine_errors(self._files.table(name), reading=True):
+            stats = table.index_stats(index)
+        return None if stats is None else (int(stats.num_indexed_rows), int(stats.num_unindexed_rows))
+
     # -- memories ---------------------------------------------------------------------
 
     def memories(self, ids: Iterable[str]) -> dict[str, StoredMemory]:

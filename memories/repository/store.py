@@ -159,25 +159,25 @@ class Store:
         if line is None:
             return False
         head = parse_head(line, self.files.head)
-        if not torn_beyond(self.files, head) and not self._damaged_indexes(head):
+        if not torn_beyond(self.files, head) and not self._damaged_indexes(head, head.tables):
             return False
         try:
             with self._write_lock.held(MEND_WAIT):
                 head = self._current(None).head
-                self._rebuild_indexes(head)
+                self._rebuild_indexes(head, head.tables)
         except MemsuiteError:
             return False
         return True
 
-    def _damaged_indexes(self, head: Head) -> dict[str, list[str]]:
-        """Names of damaged indexes, for each table that has any."""
-        found = {name: damaged_indexes(self.files.table(name), at) for name, at in head.tables.items()}
+    def _damaged_indexes(self, head: Head, among: Iterable[str]) -> dict[str, list[str]]:
+        """Names of damaged indexes, for each of some tables that has any."""
+        found = {name: damaged_indexes(self.files.table(name), head.tables[name]) for name in among}
         return {name: indexes for name, indexes in found.items() if indexes}
 
-    def _rebuild_indexes(self, head: Head, *, text: bool = False) -> None:
+    def _rebuild_indexes(self, head: Head, among: Iterable[str], *, text: bool = False) -> None:
         """Make damaged indexes anew from the rows, and the text index where a search says so.
         Content stays, so the generation does."""
-        damaged = self._damaged_indexes(head)
+        damaged = self._damaged_indexes(head, among)
         if text:
             damaged.setdefault(schema.MEMORIES, []).append(schema.TEXT_INDEX)
         if not damaged:
@@ -298,7 +298,7 @@ class Store:
         """Compact what has grown past its bound. A failure here undoes nothing: the change
         itself is committed."""
         try:
-            self._rebuild_indexes(self.snapshot().head, text=before.text_index_failed)
+            self._rebuild_indexes(self.snapshot().head, changed, text=before.text_index_failed)
             head = self.snapshot().head
             grown = [name for name in changed if self._tables.outgrown(name)]
             if not grown:

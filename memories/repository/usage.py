@@ -124,6 +124,20 @@ class UsageStore:
             return {}
         return found
 
+    def fault(self) -> str:
+        """What is wrong with the file, as SQLite says it; "" when it is whole or not there."""
+        if not self._path.exists():
+            return ""
+        # Reading in WAL mode makes files beside it, unless it is said that nobody else is there.
+        quiet = not self._path.with_name(f"{self._path.name}-wal").exists()
+        address = f"{self._path.resolve().as_uri()}?{'immutable=1' if quiet else 'mode=ro'}"
+        try:
+            with closing(sqlite3.connect(address, uri=True)) as connection:
+                (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        except (sqlite3.Error, OSError) as error:
+            return str(error)
+        return "" if said == "ok" else str(said)
+
     def _count(self, rows: Sequence[tuple[str, str, int, int, str]]) -> None:
         if not rows or not self._path.parent.is_dir():
             return

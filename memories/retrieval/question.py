@@ -21,8 +21,8 @@ TYPO_WORTH = 0.8
 """What a term counts for that is found with one typing error."""
 
 KIN_WORTH = 0.5
-"""What a term counts for of which only a longer or shorter relation is found: salkart in salkartet's
-seating chart, allergy in allergisk. Compounds and words that languages share have no common stem."""
+"""What a term counts for of which only a relation is found: salkartet for kartet, allergisk for allergies.
+Compounds, and words that languages share, have no common stem."""
 
 SHORTEST_KIN = 5
 _LEAST_COMMON = 0.6

@@ -16,9 +16,16 @@ if TYPE_CHECKING:
     from console.people import ClientAs, Person
     from django.contrib.auth.models import User
     from django.test import Client
+    from pytest_django.fixtures import SettingsWrapper
 
     from memories.embedding.base import Embedder
     from memories.repository import MemoryRepository
+
+
+@pytest.fixture(autouse=True)
+def quick_hashing(settings: SettingsWrapper) -> None:
+    """Passwords are hashed in a moment: the real way takes a third of a second on purpose."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture

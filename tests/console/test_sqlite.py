@@ -13,14 +13,17 @@ import pytest
 from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
+from pytest_django import DjangoDbBlocker
 
 THREADS, WRITES = 8, 40
 
 
 @pytest.fixture
-def handler(tmp_path: Path) -> ConnectionHandler:
+def handler(tmp_path: Path, django_db_blocker: DjangoDbBlocker) -> Iterator[ConnectionHandler]:
     """The site's database settings on a file of its own: tests' own database lives in memory."""
-    return ConnectionHandler({"default": settings.DATABASES["default"] | {"NAME": tmp_path / "console.db"}})
+    database = settings.DATABASES["default"] | {"NAME": tmp_path / "console.db"}
+    with django_db_blocker.unblock():
+        yield ConnectionHandler({"default": database})
 
 
 @contextmanager

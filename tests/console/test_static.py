@@ -13,7 +13,7 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 from django.test import override_settings
 
-from memsuite_site.static import HashedFiles, collect
+from memories.console.static_files import HashedFiles, collect
 
 # htmx.org 2.0.11 from its npm package, dist/htmx.min.js.
 HTMX = "console/vendor/htmx-2.0.11.min.js"

@@ -39,7 +39,9 @@ def add(repository: MemoryRepository) -> Add:
 
 @pytest.fixture
 def ask(repository: MemoryRepository) -> Ask:
-    return lambda query, **more: search(repository, SearchRequest.from_arguments({"query": query} | more)).as_answer()
+    return lambda query, **more: search(
+        repository, SearchRequest.from_arguments({"query": query} | more)
+    ).as_answer()
 
 
 def ids(answer: dict[str, Any]) -> list[str]:

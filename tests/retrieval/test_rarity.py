@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from memories.retrieval.rarity import UNKNOWN_ZIPF, is_known, rarity, zipf, zipf_values
+from memories.retrieval.rarity import UNKNOWN_ZIPF, rarity, zipf, zipf_values
 from memories.text.folding import fold
 from memories.text.languages import Language
 
 
 def test_rarer_words_weigh_more() -> None:
-    assert rarity("the") < rarity("house") < rarity("anvil") < rarity("qzxvlorp")
+    assert rarity("the") < rarity("house") < rarity("harbour") < rarity("qzxvlorp")
 
 
 def test_an_unknown_word_is_rare_and_no_rarer_than_another() -> None:
@@ -26,9 +26,9 @@ def test_in_a_clear_language_its_own_list_decides() -> None:
 
 
 def test_a_word_the_clear_language_lacks_is_looked_up_in_the_others() -> None:
-    assert "maison" not in zipf_values(Language.NORWEGIAN) or is_known("maison")
     assert zipf("fjord", (Language.FRENCH,)) == max(
-        zipf_values(language).get("fjord", UNKNOWN_ZIPF) for language in (Language.ENGLISH, Language.NORWEGIAN)
+        zipf_values(language).get("fjord", UNKNOWN_ZIPF)
+        for language in (Language.ENGLISH, Language.NORWEGIAN)
     )
 
 

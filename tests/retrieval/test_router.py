@@ -75,6 +75,8 @@ def test_all_three_lengths_of_ids_are_recognised(name: str) -> None:
     assert is_id_shaped(f" {name} ")
 
 
-@pytest.mark.parametrize("text", ["deadbeefcafe", "1b9d6bcd-bb", "CL-0478", "what is 1b9d6bcd-bbf", "2026-11-30-a"])
+@pytest.mark.parametrize(
+    "text", ["deadbeefcafe", "1b9d6bcd-bb", "CL-0478", "what is 1b9d6bcd-bbf", "2026-11-30-a"]
+)
 def test_hashes_tickets_and_sentences_are_no_ids(text: str) -> None:
     assert not is_id_shaped(text)

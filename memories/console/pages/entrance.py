@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth import authenticate, logout, update_session_auth_hash
 from django.contrib.auth import login as start_session
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import path
@@ -27,7 +27,7 @@ NOT_RIGHT = (
 class LoginForm(AuthenticationForm):
     """One answer to a wrong name, a wrong password and a resting form: none says which names exist."""
 
-    error_messages: ClassVar = {"invalid_login": NOT_RIGHT, "inactive": NOT_RIGHT}
+    error_messages = {"invalid_login": NOT_RIGHT, "inactive": NOT_RIGHT}  # noqa: RUF012  # as Django has it
 
 
 class PasswordForm(forms.Form):
@@ -70,7 +70,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def password_change(request: HttpRequest) -> HttpResponse:
     """Ends every other session of this person, since each is bound to the password."""
-    form = PasswordChangeForm(request.user, request.POST or None)
+    form = PasswordChangeForm(cast(User, request.user), request.POST or None)
     if request.method == "POST" and form.is_valid():
         update_session_auth_hash(request, form.save())
         remember_password(request)
@@ -101,9 +101,7 @@ def confirm_password(request: HttpRequest) -> HttpResponse:
 
 def _is_theirs(request: HttpRequest, password: str) -> bool:
     """Through the same door as login, so that wrong tries count towards the same rest."""
-    found: AbstractBaseUser | None = authenticate(
-        request, username=request.user.get_username(), password=password
-    )
+    found = authenticate(request, username=request.user.get_username(), password=password)
     return found is not None and found.pk == request.user.pk
 
 

@@ -49,6 +49,7 @@ class Command(SuiteCommand):
         _start_over_where_needed(settings)
         require_allowed(options["host"], settings, allow_public=options["allow_public"])
         os.umask(0o077)
+        _require_secret()
         call_command("migrate", verbosity=0, skip_checks=True)
         self._administrator(options)
         self._serve(settings, options["host"], options["port"])
@@ -82,16 +83,15 @@ class Command(SuiteCommand):
 
     def _serve(self, settings: Settings, host: str, port: int) -> None:
         import waitress
+        from django.core.wsgi import get_wsgi_application
 
         from memories.console.repository_access import close_repository
-        from memsuite_site.static import collect
+        from memories.console.static_files import collect
 
         collect(django_settings.STATIC_ROOT)
-        from memsuite_site.wsgi import application
-
         try:
             server = waitress.create_server(
-                application,
+                get_wsgi_application(),
                 host=host,
                 port=port,
                 threads=THREADS,
@@ -110,7 +110,8 @@ class Command(SuiteCommand):
         self.say(f"Memory console on http://{_shown(host)}:{port}, over {settings.db_path}. Ctrl-C ends it.")
         self.stdout.flush()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
+        # No daemon: Python ends a daemon thread in the middle of the model's own code, which aborts.
+        threading.Thread(target=_warm_up, name="warm-up").start()
         try:
             server.run()
         finally:
@@ -124,6 +125,14 @@ def _start_over_where_needed(settings: Settings) -> None:
         return
     paths = {"HERMES_HOME": str(settings.hermes_home), "MEMSUITE_DB_PATH": str(settings.db_path)}
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **paths})
+
+
+def _require_secret() -> None:
+    """Make the installation's secret now rather than at the first login, or say what is wrong with it."""
+    try:
+        str(django_settings.SECRET_KEY)
+    except RuntimeError as problem:
+        raise MemsuiteError(ErrorCode.INVALID_PARAMETER, "secret", str(problem)) from None
 
 
 def _behind_tls(settings: Settings) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""What lies in the trash, read once for each state of the database."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memories.repository import MemoryRepository
+from memories.repository.snapshot import State
+
+if TYPE_CHECKING:
+    from memories.repository.revisions import Revision
+
+EVERYTHING = 2_147_483_647
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """A memory in the trash as it stood, and how it came there: by whom, when, in which operation."""
+
+    id: str
+    domain: str
+    subject: str
+    facts: tuple[str, ...]
+    tier: int
+    category: str
+    tags: tuple[str, ...]
+    actor: str
+    at: datetime
+    note: str
+    operation_id: str
+
+    def says(self, folded: str) -> bool:
+        """Whether the subject or a fact holds a text, given in lower case."""
+        texts = (f"{self.domain}:{self.subject}", *self.facts)
+        return any(folded in text.lower() for text in texts)
+
+
+def in_trash(repository: MemoryRepository, text: str = "") -> list[Trashed]:
+    """What lies in the trash and says ``text``, case apart; last deleted first."""
+    found = _contents.of(repository)
+    folded = text.strip().lower()
+    return [trashed for trashed in found if trashed.says(folded)] if folded else list(found)
+
+
+class _Contents:
+    """Every revision that took a memory away carries its whole text, so reading them is not for each
+    request. One repository a process, hence one entry."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: tuple[MemoryRepository, State] | None = None
+        self._found: list[Trashed] = []
+
+    def of(self, repository: MemoryRepository) -> list[Trashed]:
+        state = repository.snapshot().state
+        with self._lock:
+            if self._key is None or self._key[0] is not repository or self._key[1] != state:
+                _, revisions = repository.trash(limit=EVERYTHING)
+                self._found = [_trashed(revision) for revision in revisions]
+                self._key = (repository, state)
+            return self._found
+
+
+_contents = _Contents()
+
+
+def _trashed(revision: Revision) -> Trashed:
+    row = json.loads(revision.before)["row"]
+    return Trashed(
+        id=revision.memory_id,
+        domain=row["domain"],
+        subject=row["subject"],
+        facts=tuple(row["facts"] or ()),
+        tier=row["tier"],
+        category=row["category"],
+        tags=tuple(row["tags"] or ()),
+        actor=revision.actor,
+        at=revision.at,
+        note=revision.note,
+        operation_id=revision.operation_id,
+    )
