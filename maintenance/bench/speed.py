@@ -67,8 +67,9 @@ def _measured(given: Run, rows: int) -> Measured:
 
     directory = given.directory / str(rows)
     directory.mkdir()
-    with _one_process() as process, given.progress(f"{rows:,} memories", 0):
-        return process.submit(speed_run.measure, directory, rows, given.options["updates"]).result()
+    updates, samples = given.options["updates"], given.options["samples"]
+    with _one_process() as process:
+        return process.submit(speed_run.measure, directory, rows, updates, samples).result()
 
 
 @contextmanager
@@ -134,6 +135,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--updates", type=int, default=2000, metavar="N", help="one-row updates before the last adds (2000)"
+    )
+    parser.add_argument(
+        "--samples", type=int, default=40, metavar="N", help="times of each kind of work (40)"
     )
 
 

@@ -26,9 +26,6 @@ from memories.retrieval.request import Mode, SearchRequest
 from memories.retrieval.search import search
 from memories.text.query import analyse
 
-SAMPLES = 40
-"""Times that each kind of work is done; the first time of a kind warms up and is not among them."""
-
 MANY = 10_000
 """Memories of the bulk tag edit, or all where there are fewer."""
 
@@ -54,14 +51,15 @@ class Measured:
         return next(float(row["p50_ms"]) for row in self.times if row["work"] == work)
 
 
-def measure(directory: Path, rows: int, updates: int) -> Measured:
-    """Fill a new database in ``directory`` and measure the work on it."""
+def measure(directory: Path, rows: int, updates: int, samples: int) -> Measured:
+    """Fill a new database in ``directory`` and do each kind of work on it ``samples`` times, after a
+    first time that warms up and does not count."""
     settings = settings_in(directory)
     repository = MemoryRepository.open(settings, HashEmbedder())
     started = time.perf_counter()
     fill(repository, rows)
     built = time.perf_counter() - started
-    work = _Work(repository, rows)
+    work = _Work(repository, rows, samples)
     work.all(updates)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         cold = pool.submit(cold_search, directory).result()
@@ -99,9 +97,10 @@ def peak_rss_mb() -> float:
 class _Work:
     """The kinds of work on one database, in an order in which none spoils the next."""
 
-    def __init__(self, repository: MemoryRepository, rows: int) -> None:
+    def __init__(self, repository: MemoryRepository, rows: int, samples: int) -> None:
         self._repository = repository
         self._rows = rows
+        self._times = samples + 1
         self._chance = random.Random(rows)
         self._fresh = iter(range(FIRST_NEW, 2 * FIRST_NEW))
         self._ids = self._stored()
@@ -124,14 +123,14 @@ class _Work:
             one(over[0])
         self.note(work, timed(one, over[1:] if warm else over))
 
-    def _some(self, count: int = SAMPLES + 1) -> list[str]:
-        return self._chance.choices(self._ids, k=count)
+    def _some(self) -> list[str]:
+        return self._chance.choices(self._ids, k=self._times)
 
     # -- the kinds --------------------------------------------------------------------------
 
     def _read(self) -> None:
         repository = self._repository
-        offsets = [self._chance.randrange(self._rows) for _ in range(SAMPLES + 1)]
+        offsets = [self._chance.randrange(self._rows) for _ in range(self._times)]
         self._repeat("get", repository.get, self._some())
         self._repeat("list page", lambda at: repository.list_memories(limit=PAGE, offset=at), offsets)
         self._repeat(
@@ -142,7 +141,7 @@ class _Work:
         self._repeat("counts", lambda _: _counts(repository), offsets)
 
     def _search(self) -> None:
-        numbers = [self._chance.randrange(self._rows) for _ in range(SAMPLES + 1)]
+        numbers = [self._chance.randrange(self._rows) for _ in range(self._times)]
         questions = [question(number) for number in numbers]
         for mode in (Mode.LEXICAL, Mode.HYBRID, Mode.AUTO):
             self._repeat(f"search {mode}", self._searching(mode), questions)
@@ -158,7 +157,7 @@ class _Work:
         patches = [(name, {"facts": [f"written anew as {self._next()}"]}) for name in some]
         self._repeat("add", self._add, self._numbers())
         repeated = self._next()
-        self._repeat("add, said again", self._add, [repeated] * SAMPLES)
+        self._repeat("add, said again", self._add, [repeated] * self._times)
         self._repeat("update", lambda pair: repository.update(pair[0], pair[1], BENCH, patch=True), patches)
         self._repeat("delete", lambda name: repository.delete(name, BENCH), list(dict.fromkeys(self._some())))
         many = self._stored()[:MANY]
@@ -195,10 +194,10 @@ class _Work:
         return lambda text: search(self._repository, SearchRequest(text, mode=mode))
 
     def _questions(self) -> list[str]:
-        return [question(self._chance.randrange(self._rows)) for _ in range(SAMPLES + 1)]
+        return [question(self._chance.randrange(self._rows)) for _ in range(self._times)]
 
     def _numbers(self) -> list[int]:
-        return [self._next() for _ in range(SAMPLES + 1)]
+        return [self._next() for _ in range(self._times)]
 
     def _next(self) -> int:
         return next(self._fresh)

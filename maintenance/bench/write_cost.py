@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from maintenance.bench.workspace import Footprint
     from memories.repository import MemoryRepository, Snapshot
 
-SAMPLES = 100
-"""Changes of each kind: three times as many as bring one compaction, so that its share is in the mean."""
-
 BULK = 100
 """Memories of one bulk change."""
 
-BULK_SAMPLES = 10
+BULK_SHARE = 10
+"""Single changes measured for each bulk one."""
+
+FIRST_NEW = 1_000_000
+"""Numbers of memories that the fill never reaches."""
 
 UPDATES_BAR = 10.0
 """Spec 07: at most this many times the live size after one-row updates, before any maintenance."""
@@ -47,7 +48,7 @@ def run(given: Run) -> Result:
 
     with _database(given.directory / "kinds") as repository:
         fill(repository, given.options["rows"])
-        rows = _kinds(repository)
+        rows = _kinds(repository, given.options["samples"])
     flushed = {name: _flushing(given, on) for name, on in (("on", True), ("off", False))}
     with _database(given.directory / "updates") as repository:
         figures = _after_updates(given, repository)
@@ -71,7 +72,7 @@ class _Kind:
 
     name: str
     change: Callable[[int], object]
-    samples: int = SAMPLES
+    samples: int
 
     def measure(self, path: Path) -> dict[str, Any]:
         from maintenance.bench.timing import timed
@@ -88,7 +89,7 @@ class _Kind:
         return {"change": self.name} | per_change | times.as_row()
 
 
-def _kinds(repository: MemoryRepository) -> list[dict[str, Any]]:
+def _kinds(repository: MemoryRepository, samples: int) -> list[dict[str, Any]]:
     from maintenance.bench.made_up import payload
     from maintenance.bench.operation import BENCH
     from memories.repository import BulkChange
@@ -108,17 +109,17 @@ def _kinds(repository: MemoryRepository) -> list[dict[str, Any]]:
         return repository.update(ids[number % count], patch, BENCH, patch=True)
 
     kinds = (
-        _Kind("add", lambda number: repository.add(payload(1_000_000 + number), BENCH)),
-        _Kind("update of the facts", update),
-        _Kind("tag edit", retag),
+        _Kind("add", lambda number: repository.add(payload(FIRST_NEW + number), BENCH), samples),
+        _Kind("update of the facts", update, samples),
+        _Kind("tag edit", retag, samples),
         _Kind(
             f"tag edit of {BULK}",
             lambda number: repository.apply(
                 BulkChange.of("add_tags", [f"b{number}"]), several(number), BENCH
             ),
-            BULK_SAMPLES,
+            -(-samples // BULK_SHARE),
         ),
-        _Kind("delete", lambda number: repository.delete(ids[number % count], BENCH), min(SAMPLES, count)),
+        _Kind("delete", lambda number: repository.delete(ids[number % count], BENCH), min(samples, count)),
     )
     return [kind.measure(repository.path) for kind in kinds]
 
@@ -132,7 +133,8 @@ def _flushing(given: Run, on: bool) -> float:
 
     with _database(given.directory / f"fsync-{on}", fsync=on) as repository:
         fill(repository, given.options["rows"])
-        return timed(lambda number: repository.add(payload(number), BENCH), range(10**6, 10**6 + SAMPLES)).p50
+        numbers = range(FIRST_NEW, FIRST_NEW + given.options["samples"])
+        return timed(lambda number: repository.add(payload(number), BENCH), numbers).p50
 
 
 def _after_updates(given: Run, repository: MemoryRepository) -> dict[str, Any]:
@@ -207,6 +209,13 @@ def _database(directory: Path, *, fsync: bool = True) -> Iterator[MemoryReposito
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=1000, metavar="N", help="memories to begin with (1000)")
     parser.add_argument("--updates", type=int, default=2000, metavar="N", help="one-row updates (2000)")
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=100,
+        metavar="N",
+        help="changes of each kind: three compactions that a writer does by itself are among 100 (100)",
+    )
 
 
 BENCHMARK = Benchmark(

@@ -10,6 +10,7 @@ from maintenance.doctor.model import identity_match
 from memories.contract import MemsuiteError
 from memories.embedding import Embedder
 from memories.repository import MemoryRepository, Snapshot
+from memories.repository.health import examine
 from memories.settings import Settings
 
 # Enough to look for a cause; the whole list may be as long as the database.
@@ -30,11 +31,29 @@ def examine_database(settings: Settings, embedder: Embedder) -> Iterator[Finding
         yield problem("database", error.message, _remedy(error), code=str(error.code))
         return
     try:
-        yield from _tables(repository.snapshot(), embedder)
+        yield from _files(settings)
+        yield from repository.read(lambda snapshot: list(_tables(snapshot, embedder)))
     except MemsuiteError as error:
         yield problem("database", error.message, _remedy(error), code=str(error.code))
     finally:
         repository.close()
+
+
+def _files(settings: Settings) -> Iterator[Finding]:
+    """Whether every file the current state is made of is there and as long as it was written."""
+    found = examine(settings.db_path, settings.backups_dir)
+    for damage in found.damage:
+        index = damage.path.parent.parent.name == "_indices"
+        mend = "The next write makes the index anew." if index else "Bring the directory back from a backup."
+        yield problem("files", f"{damage.path}: {damage.what}.", mend, path=str(damage.path))
+    if found.usage_fault:
+        yield problem(
+            "usage",
+            f"The counts of use cannot be read ({found.usage_fault}); the memories are not affected.",
+            "Move .memsuite/usage.db in the database directory aside; counting begins anew.",
+        )
+    if not found.damage:
+        yield good("files", "Every file of the database is there and complete; 'health --deep' reads them.")
 
 
 def _tables(snapshot: Snapshot, embedder: Embedder) -> Iterator[Finding]:

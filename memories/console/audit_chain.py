@@ -157,5 +157,6 @@ def _keyed(key: bytes, values: list[Value]) -> str:
 
 def _bytes(values: Sequence[Value]) -> bytes:
     # Surrogates stand for bytes that are no UTF-8, which only a damaged file holds.
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    # So do values of another kind than these columns hold; repr tells them from any text.
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=lambda odd: [repr(odd)])
     return text.encode("utf-8", "surrogatepass")

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from django.db.models import Q, QuerySet
 
 from memories.console.audit_blanking import events_naming
+from memories.console.audit_check import BLANK_ACTION
 from memories.console.audit_filter import OPEN, RESULTS, AuditFilter
 from memories.console.audit_models import AuditCompletion, AuditEvent, AuditPayload
 from memories.console.audit_store import operations_of, store_operations
@@ -77,8 +78,11 @@ class Operation:
         return self.stored and not self.undone_by
 
 
+_SAID = DONE | {"undo": "operation taken back", BLANK_ACTION: "text of the audit blanked"}
+
+
 def action_label(action: str) -> str:
-    return DONE.get(action, action.replace("_", " "))
+    return _SAID.get(action, action.replace("_", " "))
 
 
 class History:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from memories.console.parts import FactChange
+from memories.contract import claims_of
 
 Words = tuple[tuple[str, str], ...]
 """Pieces of a text in order, each with "" (in both), ``del`` (only before) or ``ins`` (only after)."""
@@ -68,17 +69,24 @@ def _pieces(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _paired(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str | None, str | None]]:
-    """Within a stretch that differs: each new fact beside the old one it is most like, in order."""
+    """Within a stretch that differs: each new fact beside the old one it is most like, in order; of the
+    others, what went stands before what came."""
     at = 0
+    came: list[str] = []
     for fact in new:
         match = _most_alike(fact, old, at)
         if match is None:
-            yield None, fact
+            came.append(fact)
             continue
-        yield from ((gone, None) for gone in old[at:match])
+        yield from _apart(old[at:match], came)
         yield old[match], fact
-        at = match + 1
-    yield from ((gone, None) for gone in old[at:])
+        at, came = match + 1, []
+    yield from _apart(old[at:], came)
+
+
+def _apart(gone: Sequence[str], came: Sequence[str]) -> Iterator[tuple[str | None, str | None]]:
+    yield from ((fact, None) for fact in gone)
+    yield from ((None, fact) for fact in came)
 
 
 def _most_alike(fact: str, old: Sequence[str], at: int) -> int | None:
@@ -88,11 +96,17 @@ def _most_alike(fact: str, old: Sequence[str], at: int) -> int | None:
 
 
 def _likeness(old: str, new: str) -> float:
+    """The share of common words; two facts that state a value of one key are alike in any case."""
     one, other = _WORD.findall(old), _WORD.findall(new)
     if len(one) > MOST_WORDS or len(other) > MOST_WORDS:
         return 0.0
     said, said_too = ([word for word in words if word.strip()] for words in (one, other))
-    return SequenceMatcher(None, said, said_too, autojunk=False).ratio()
+    ratio = SequenceMatcher(None, said, said_too, autojunk=False).ratio()
+    return max(ratio, ALIKE) if _keys(old) & _keys(new) else ratio
+
+
+def _keys(fact: str) -> set[str]:
+    return {claim.key for claim in claims_of((fact,))} if "=" in fact else set()
 
 
 def _moves_joined(pairs: list[tuple[str | None, str | None]]) -> list[tuple[str | None, str | None]]:

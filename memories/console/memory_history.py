@@ -104,7 +104,8 @@ def _entry(revision: Revision, after: _State, before: _State, *, present: bool) 
         did=DONE.get(revision.operation, revision.operation.replace("_", " ")),
         by=who(revision.actor, revision.session_id),
         at=revision.at,
-        note=revision.note,
+        # The note of an undo names an operation by its id, which says nothing to a reader.
+        note="" if revision.operation == "undo" else revision.note,
         facts=_fact_changes(before.draft, after.draft),
         values=_value_changes(before.draft, after.draft),
         can_restore=number > 0 and not present,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from memories.console.fact_diff import Words, word_changes
+from memories.console.fact_diff import Words, aligned, word_changes
 from memories.console.form_checks import place_of, problems_of
 from memories.console.memory_form import Draft, stored_draft
 from memories.contract import (
@@ -216,19 +216,39 @@ def _of(found: Sequence[Disagreement]) -> tuple[StoredMemory, ...]:
 
 def _text(draft: Draft, stored: Draft | None) -> Text:
     """As it will be stored; typed text stands for itself where it has no normal form."""
-    name, body, tier = _parts(draft)
-    old = _parts(stored) if stored is not None else (name, body, tier)
-    return Text(word_changes(old[0], name), word_changes(old[1], body), word_changes(old[2], tier))
+    old = stored if stored is not None else draft
+    return Text(
+        word_changes(_name(old), _name(draft)),
+        _body(_sentences(old), _sentences(draft)),
+        word_changes(_marker(old), _marker(draft)),
+    )
 
 
-def _parts(draft: Draft) -> tuple[str, str, str]:
-    """The name, the facts and the tier marker of the canonical text."""
-    facts = [" ".join(fact.split()) for _, fact in draft.said]
-    name = f"{'_'.join(draft.domain.split())}:{'_'.join(draft.subject.split())}"
+def _body(before: Sequence[str], after: Sequence[str]) -> Words:
+    """The facts one after the other, words told apart only within a fact that was edited."""
+    pieces: list[tuple[str, str]] = []
+    for old, new in aligned(before, after):
+        if old is None or new is None:
+            pieces.append(("del", old or "") if new is None else ("ins", new))
+        else:
+            pieces += word_changes(old, new)
+        pieces.append(("", " "))
+    return tuple(pieces)
+
+
+def _sentences(draft: Draft) -> list[str]:
+    """Each fact as it stands in the canonical text, closed."""
+    facts = (" ".join(fact.split()) for _, fact in draft.said)
+    return [canonical_text("", "", [fact], 0).removeprefix(": ").removesuffix(" [Tier=0]") for fact in facts]
+
+
+def _name(draft: Draft) -> str:
+    return f"{'_'.join(draft.domain.split())}:{'_'.join(draft.subject.split())}"
+
+
+def _marker(draft: Draft) -> str:
     tier = draft.value("tier")
-    marker = f"[Tier={tier}]" if isinstance(tier, int) else ""
-    whole = canonical_text("", "", facts, tier if marker else 0)
-    return name, whole.removeprefix(":")[: whole.rindex("[Tier=") - 1].strip(), marker
+    return f"[Tier={tier}]" if isinstance(tier, int) else ""
 
 
 def _characters(draft: Draft) -> int:

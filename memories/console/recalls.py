@@ -53,6 +53,13 @@ class Recalls:
         recalled = self.table.filter(pc.greater(self.table["today"], 0))
         return int(pc.sum(pc.is_in(recalled["id"], value_set=ids)).as_py() or 0)
 
+    def leaders(self, ids: pa.ChunkedArray, count: int) -> list[str]:
+        """Up to ``count`` of ``ids``, the most recalled first; none that never was."""
+        known = self.table.filter(pc.is_in(self.ids, value_set=ids))
+        keys = [("recalls", "descending"), ("last", "descending"), ("id", "ascending")]
+        best: list[str] = known["id"].take(pc.select_k_unstable(known, count, sort_keys=keys)).to_pylist()
+        return best
+
     def last_first(self, ids: Sequence[str]) -> list[str]:
         """``ids`` in the order of their last recall; those never recalled after them, as they came."""
         return self._ordered(ids, ("last", "recalls"))

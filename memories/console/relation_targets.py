@@ -18,6 +18,9 @@ from memories.retrieval import SearchRequest, search
 MOST_TARGETS = 8
 """Rows under the picker: as many as are read at a glance."""
 
+MOST_NAMED = 5
+"""Of them those found by name, so that a whole domain does not push out what the search finds."""
+
 LONGEST_QUERY = 200
 
 
@@ -80,12 +83,17 @@ def is_stored(repository: MemoryRepository, memory_id: str) -> bool:
 
 
 def _named(repository: MemoryRepository, query: str) -> list[str]:
-    """Ids of memories whose ``domain:subject`` holds the text, shortest name first."""
+    """Ids of memories whose ``domain:subject`` holds the text: in the subject first, then the shortest."""
     table = repository.catalogue().table
-    held = pc.match_substring(table["subject_key"], label_key(query))
+    key = label_key(query)
+    held = pc.match_substring(table["subject_key"], key)
     rows = table.filter(held).select(["id", "subject_key"]).to_pylist()
-    rows.sort(key=lambda row: (len(row["subject_key"]), row["subject_key"], row["id"]))
-    return [row["id"] for row in rows[:MOST_TARGETS]]
+
+    def order(row: dict[str, str]) -> tuple[bool, int, str, str]:
+        name = row["subject_key"]
+        return key not in name.partition(":")[2], len(name), name, row["id"]
+
+    return [row["id"] for row in sorted(rows, key=order)[:MOST_NAMED]]
 
 
 def _of_subject(repository: MemoryRepository, label: str) -> str:

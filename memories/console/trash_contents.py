@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memories.console.per_state import PerState
 from memories.repository import MemoryRepository
-from memories.repository.snapshot import State
 
 if TYPE_CHECKING:
     from memories.repository.revisions import Revision
@@ -46,26 +45,13 @@ def in_trash(repository: MemoryRepository, text: str = "") -> list[Trashed]:
     return [trashed for trashed in found if trashed.says(folded)] if folded else list(found)
 
 
-class _Contents:
-    """Every revision that took a memory away carries its whole text, so reading them is not for each
-    request. One repository a process, hence one entry."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._key: tuple[MemoryRepository, State] | None = None
-        self._found: list[Trashed] = []
-
-    def of(self, repository: MemoryRepository) -> list[Trashed]:
-        state = repository.snapshot().state
-        with self._lock:
-            if self._key is None or self._key[0] is not repository or self._key[1] != state:
-                _, revisions = repository.trash(limit=EVERYTHING)
-                self._found = [_trashed(revision) for revision in revisions]
-                self._key = (repository, state)
-            return self._found
+def _read(repository: MemoryRepository) -> list[Trashed]:
+    _, revisions = repository.trash(limit=EVERYTHING)
+    return [_trashed(revision) for revision in revisions]
 
 
-_contents = _Contents()
+# Every revision that took a memory away carries its whole text.
+_contents = PerState(_read)
 
 
 def _trashed(revision: Revision) -> Trashed:

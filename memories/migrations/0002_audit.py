@@ -64,14 +64,14 @@ BLANKS = """NEW.id = OLD.id AND NEW.event_id = OLD.event_id AND NEW.part = OLD.p
     AND NEW.salt = '' AND NEW.body = '' AND OLD.blanked_at IS NULL AND NEW.blanked_at IS NOT NULL"""
 
 
-def guard(table, change, says, when="TRUE"):
+def guard(table: str, change: str, says: str, when: str = "TRUE") -> str:
     return (
         f"CREATE TRIGGER memories_audit_{table}_{change.lower()} BEFORE {change} ON memories_audit_{table} "
         f"WHEN {when} BEGIN SELECT RAISE(ABORT, '{says}'); END"
     )
 
 
-def taken(table, *keys):
+def taken(table: str, *keys: str) -> str:
     same = " OR ".join(keys)
     return f"EXISTS (SELECT 1 FROM memories_audit_{table} old WHERE {same})"
 
@@ -115,8 +115,8 @@ class Migration(migrations.Migration):
 
     operations = [
         # There is no way back: a history that a migration could drop would not be one.
-        migrations.RunSQL([statement for statement in TABLES.split(";") if statement.strip()]),
-        migrations.RunSQL(GUARDS),
+        migrations.RunSQL(tuple(statement for statement in TABLES.split(";") if statement.strip())),
+        migrations.RunSQL(tuple(GUARDS)),
         migrations.CreateModel(
             name="AuditEvent",
             fields=[

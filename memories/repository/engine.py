@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository.manifest import damaged_files, newest_version
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 KEEP_EVERY_VERSION = timedelta(days=36_500)
 """``optimize`` prunes what is older than a week unless told otherwise; writers prune nothing."""
+
+_AT_ONCE = timedelta(0)
+"""After how long a handle looks for other processes' commits."""
 
 ROWS_UNLIMITED = 2_147_483_647
 """``search()`` without a limit returns ten rows, so every read states one."""
@@ -32,7 +36,23 @@ def connect(path: Path) -> lancedb.DBConnection:
     os.environ.setdefault("LANCEDB_LOG", "error")
     import lancedb  # 1.5 s: only on first use, and Hermes does that on a warm-up thread
 
-    return lancedb.connect(str(path), read_consistency_interval=timedelta(0))
+    if sys.getfilesystemencoding() == "utf-8":
+        return lancedb.connect(str(path), read_consistency_interval=_AT_ONCE)
+    return _connected_past_the_locale(path)
+
+
+def _connected_past_the_locale(path: Path) -> lancedb.DBConnection:
+    """For a process whose locale is not UTF-8. The engine takes paths as UTF-8 whatever the locale, but
+    its Python side first makes the directory by the locale's name, which can be another directory."""
+    import lancedb
+    from lancedb.background_loop import LOOP
+    from lancedb.db import LanceDBConnection
+
+    loop: Any = LOOP
+    name = os.fsencode(path).decode()
+    inner = loop.run(lancedb.connect_async(name, read_consistency_interval=_AT_ONCE))
+    connection: lancedb.DBConnection = LanceDBConnection.from_inner(inner, _AT_ONCE)
+    return connection
 
 
 def quoted(text: str) -> str:

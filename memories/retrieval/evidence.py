@@ -81,10 +81,10 @@ class Gate:
 
     def value(self, evidence: Evidence) -> float:
         """How much the evidence is worth, 0..1."""
-        features = evidence.features()
-        total = self.bias + sum(
-            (-weight if name in AGAINST else weight) * features[name] for name, weight in self.weights.items()
-        )
+        total = self.bias
+        for name, weight in self.weights.items():
+            value: float = getattr(evidence, name)
+            total += -weight * value if name in AGAINST else weight * value
         return 1 / (1 + math.exp(-total))
 
 
@@ -156,9 +156,10 @@ def _joined(left: str, right: str) -> bool:
 
 
 def _subject_share(question: Question, document: Document) -> float:
-    """Names count here only where the query holds nothing else: they say who, not what about them."""
-    names = {term.word for term in question.terms if term.is_name}
-    left_out = names if len(names) < len(question.terms) else frozenset[str]()
-    weights = {word: weight for word, weight in document.subject_words.items() if word not in left_out}
-    total = sum(weights.values())
-    return sum(w for word, w in weights.items() if word in question.spoken) / total if total else 0.0
+    # In the order of the words, not of a set: sums of fractions must not depend on the process.
+    total = shared = 0.0
+    for word, weight in document.subject_words.items():
+        if word not in question.beside_subject:
+            total += weight
+            shared += weight if word in question.spoken else 0.0
+    return shared / total if total else 0.0

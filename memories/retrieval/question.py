@@ -43,9 +43,13 @@ class Likeness:
         """The worth of the likest of some words, 0 for none."""
         fresh = held - self._compared
         self._compared |= fresh
-        for word in fresh:
+        # One slip, or a common beginning or end, leaves the first or the last letter as it is.
+        first, last = self._word[0], self._word[-1]
+        for word in [word for word in fresh if word[0] == first or word[-1] == last]:
             if worth := _worth(self._word, word, self._may_be_mistyped):
                 self._alike[word] = worth
+        if not self._alike:
+            return 0.0
         return max((self._alike[word] for word in self._alike.keys() & held), default=0.0)
 
 
@@ -76,6 +80,8 @@ class Question:
     terms: tuple[Term, ...]
     spoken: frozenset[str] = field(repr=False)
     """All words and stems of the query, to find a memory's subject in."""
+    beside_subject: frozenset[str] = field(repr=False)
+    """The names, unless the query holds nothing else: they say who, not what about them."""
 
     @classmethod
     def of(cls, query: str) -> Question:
@@ -83,7 +89,8 @@ class Question:
         names = frozenset(names_in(analysed))
         wanted = [term for term in analysed.terms if term.role is not TermRole.LITERAL] or analysed.terms
         spoken = frozenset().union(analysed.dropped, *(term.variants for term in analysed.terms))
-        return cls(analysed, tuple(_weighted(term, analysed, names) for term in wanted), spoken)
+        terms = tuple(_weighted(term, analysed, names) for term in wanted)
+        return cls(analysed, terms, spoken, frozenset() if names >= {t.word for t in terms} else names)
 
     @property
     def exact_words(self) -> tuple[str, ...]:
@@ -165,9 +172,6 @@ def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str]) -> Term
 
 
 def _worth(asked: str, held: str, may_be_mistyped: bool) -> float:
-    # One slip, or a common beginning or end, leaves the first or the last letter as it is.
-    if asked[0] != held[0] and asked[-1] != held[-1]:
-        return 0.0
     if may_be_mistyped and within_one_typo(asked, held):
         return TYPO_WORTH
     return KIN_WORTH if _are_kin(asked, held) else 0.0

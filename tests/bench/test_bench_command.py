@@ -47,25 +47,37 @@ def test_writers_beside_each_other_leave_what_an_oracle_expects(run: Run, output
 
 
 def test_write_cost_counts_what_each_kind_of_change_leaves(run: Run, output: Path) -> None:
-    run("bench", "write-cost", "--rows", "120", "--updates", "40", "--output", str(output))
+    run("bench", "write-cost", "--rows", "60", "--updates", "20", "--samples", "5", "--output", str(output))
     document = _document(output)
     rows = {row["change"]: row for row in document["rows"]}
     assert rows.keys() == {"add", "update of the facts", "tag edit", "tag edit of 100", "delete"}
     assert all(row["bytes"] > 0 and row["versions"] >= 1 for row in rows.values())
     figures = document["figures"]
     assert figures["bytes_after_updates"] > figures["live_bytes"] > figures["live_bytes_without_history"]
-    assert document["databases"][0]["tables"]["memories"]["rows"] == 120
+    assert document["databases"][0]["tables"]["memories"]["rows"] == 60
 
 
 def test_speed_measures_each_size_beside_the_other(run: Run, output: Path) -> None:
-    done = run("bench", "speed", "--rows", "60,120", "--updates", "5", "--output", str(output), "--json")
+    done = run(
+        "bench",
+        "speed",
+        "--rows",
+        "20,40",
+        "--updates",
+        "2",
+        "--samples",
+        "2",
+        "--output",
+        str(output),
+        "--json",
+    )
     document = _document(output)
-    works = [{row["work"] for row in document["rows"] if row["rows"] == rows} for rows in (60, 120)]
+    works = [{row["work"] for row in document["rows"] if row["rows"] == rows} for rows in (20, 40)]
     assert works[0] == works[1]
     assert {"add", "search hybrid", "list page", "open and first search"} <= works[0]
     assert done.answers[0]["figures"] == document["figures"]
     assert document["figures"]["add_ratio"] > 0
-    assert [state["name"] for state in document["databases"]] == ["60 rows", "120 rows"]
+    assert [state["name"] for state in document["databases"]] == ["20 rows", "40 rows"]
 
 
 @pytest.mark.parametrize(

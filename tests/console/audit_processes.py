@@ -29,7 +29,9 @@ def command(script: str) -> list[str]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMSUITE_", "HERMES_"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MEMSUITE_", "HERMES_"))
+    }
     return kept | {
         "HERMES_HOME": str(home),
         "MEMSUITE_EMBED_MODEL": "builtin:static",
@@ -40,14 +42,18 @@ def environment(home: Path) -> dict[str, str]:
 
 def run(script: str, home: Path) -> str:
     """What the script prints; it must end well."""
-    ended = subprocess.run(command(script), env=environment(home), capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        command(script), env=environment(home), capture_output=True, text=True, timeout=120
+    )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
 
 def killed_at(mark: str, script: str, home: Path) -> None:
     """Run the script until it prints ``mark``, then kill it without a chance to tidy up."""
-    with subprocess.Popen(command(script), env=environment(home), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command(script), env=environment(home), stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         said = process.stdout.readline().strip()
         process.kill()

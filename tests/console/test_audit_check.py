@@ -91,9 +91,7 @@ def test_a_changed_byte_is_found(home: Path) -> None:
 
 
 def test_a_byte_that_is_no_text_any_more_is_found(home: Path, tampering: sqlite3.Connection) -> None:
-    tampering.execute(
-        "UPDATE memories_audit_event SET actor = CAST(x'ff00fe' AS TEXT) WHERE position = 1"
-    )
+    tampering.execute("UPDATE memories_audit_event SET actor = CAST(x'ff00fe' AS TEXT) WHERE position = 1")
 
     assert faults(home) == [(Wrong.CHANGED, 1)]
 
@@ -103,7 +101,9 @@ def test_a_changed_value_is_found(
     home: Path, tampering: sqlite3.Connection, column: str, value: object
 ) -> None:
     tampering.execute("PRAGMA ignore_check_constraints = 1")
-    tampering.execute(f"UPDATE memories_audit_completion SET {column} = CAST(? AS BLOB) WHERE position = 4", [value])
+    tampering.execute(
+        f"UPDATE memories_audit_completion SET {column} = CAST(? AS BLOB) WHERE position = 4", [value]
+    )
 
     assert (Wrong.CHANGED, 4) in faults(home)
 
@@ -160,7 +160,9 @@ def test_writing_on_does_not_cover_up_what_was_cut(home: Path, tampering: sqlite
     assert (Wrong.CHANGED, 12) in faults(home)
 
 
-def test_an_emptied_history_is_missed_by_the_note_beside_it(home: Path, tampering: sqlite3.Connection) -> None:
+def test_an_emptied_history_is_missed_by_the_note_beside_it(
+    home: Path, tampering: sqlite3.Connection
+) -> None:
     for table in ("completion", "payload", "event", "head"):
         tampering.execute(f"DELETE FROM memories_audit_{table}")
 

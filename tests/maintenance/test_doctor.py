@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -242,3 +243,28 @@ def test_the_report_is_json_and_counts_its_problems(tmp_path: Path) -> None:
     answer = examine(settings_of(tmp_path / "nowhere")).as_answer()
     assert json.loads(json.dumps(answer)) == answer
     assert (answer["success"], answer["problems"]) == (False, 1)
+
+
+def test_a_damaged_file_is_named_with_what_brings_it_back(home: Path, database: Path) -> None:
+    path = next((database / "memories.lance" / "data").iterdir())
+    path.unlink()
+    finding = one(examine(settings_of(home)), "files")
+    assert finding.state is State.PROBLEM
+    assert str(path) in finding.message
+    assert "backup" in finding.mend
+
+
+def test_a_damaged_index_is_named_and_mended_by_the_next_write(
+    home: Path, database: Path, fast_embedder: Embedder
+) -> None:
+    shutil.rmtree(database / "memories.lance" / "_indices")
+    findings = examine(settings_of(home)).of("files")
+    assert findings and all("next write" in finding.mend for finding in findings)
+    with MemoryRepository.open(settings_of(home), fast_embedder) as repository:
+        repository.add({**GATEWAY, "subject": "crane"}, Author(actor="agent"))
+    assert one(examine(settings_of(home)), "files").state is State.GOOD
+
+
+def test_a_broken_usage_file_is_named(home: Path, database: Path) -> None:
+    (database / ".memsuite" / "usage.db").write_bytes(b"no database" * 500)
+    assert one(examine(settings_of(home)), "usage").state is State.PROBLEM

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memories.contract import ErrorCode, MemsuiteError
-from memories.repository import Author, Filter, MemoryRepository, schema
+from memories.repository import Author, BulkChange, Filter, MemoryRepository, schema
 from memories.repository.health import IndexState, examine
 from memories.repository.manifest import Manifest, manifest_path
 from tests.repository.conftest import PayloadMaker
@@ -98,13 +98,20 @@ def test_a_head_without_its_content_is_named_and_left_alone(
 def test_a_damaged_data_file_is_named_and_no_writer_hides_it(
     root: Path, reopened: Reopen, agent: Author, payload: PayloadMaker, damage: str
 ) -> None:
+    ids = [memory.id for memory in reopened().list_memories().rows]
     path = data_files(root)[0]
     path.unlink() if damage == "missing" else cut(path, 100)
     opened = reopened()
     # The engine leaves out the first slash of what it does not find.
     assert str(path).lstrip("/") in _refused(opened.list_memories)
     before = (root / "HEAD").read_text()
-    assert path.name in _refused(lambda: opened.add(payload("New"), agent))
+    for work in (
+        lambda: opened.add(payload("New"), agent),
+        lambda: opened.update(ids[1], payload("Proxy", "changed"), agent),
+        lambda: opened.delete(ids[1], agent),
+        lambda: opened.apply(BulkChange.of("add_tags", ["x"]), ids, agent),
+    ):
+        assert path.name in _refused(work)
     assert (root / "HEAD").read_text() == before
 
 

@@ -23,18 +23,12 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).parents[2]
 NAMES = [
-    "two words",
-    "é",
+    "two words é",
     unicodedata.normalize("NFD", "é"),
-    "漢字",
-    "a#b",
-    "a?b",
-    "50%",
-    "100%25 and %2F",
-    "a&b=c+d",
-    "{x}",
+    "漢字#?",
+    "50% 100%25 %2F",
+    "a&b=c+d {x} [a]*",
     "s3:",
-    "[a]*",
     'quo\'te and "quote"',
     "~",
 ]
@@ -112,9 +106,9 @@ def test_a_process_with_another_locale_stores_and_finds_every_script(tmp_path: P
         "HERMES_HOME": str(home),
         "PYTHONPATH": str(CHECKOUT),
     }
-    done = subprocess.run(
-        [sys.executable, "-c", _IN_ANOTHER_LOCALE], env=environment, capture_output=True, text=True
-    )
+    script = home.with_name("script.py")
+    script.write_text(_IN_ANOTHER_LOCALE, encoding="utf-8")
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert len(list(home.rglob("HEAD"))) == 1
-    assert [path.name for path in tmp_path.iterdir()] == [home.name]
+    assert {path.name for path in tmp_path.iterdir()} == {home.name, script.name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -37,14 +38,17 @@ _PLACES = {"": By.FILTER, "memories": By.FILTER, "trash": By.TRASH, "tags": By.T
 def bulk(request: HttpRequest) -> HttpResponse:
     """Keep what a list's form selects, then show what the change would do.
 
-    Fields: ``ids`` (ticked rows), or ``everything=1`` with ``filter`` (the list's query), or ``tag`` with
-    ``of=tags``; ``of`` says which list; ``action``, ``value``, ``target`` the change, which may also be
-    chosen on the next page; ``again`` a selection to make anew; ``next`` the page to return to.
+    Fields: ``ids`` (ticked rows), or ``only`` (one row, whatever is ticked), or ``everything=1`` with
+    ``filter`` (the list's query), or ``tag`` with ``of=tags``; ``of`` says which list; ``action``,
+    ``value``, ``target`` the change, which may also be chosen on the next page; ``again`` a selection to
+    make anew; ``next`` the page to return to.
     """
-    person, asked = _person(request), Asked.of(request.POST)
-    made = _selected(request, person)
+    person, asked = _person(request), _asked(request)
+    made = _selected(request, person, asked)
     if not made.count:
-        toast(request, "Nothing is selected", bad=True)
+        toast(
+            request, "No memory carries this tag" if made.kind == By.TAGS else "Nothing is selected", bad=True
+        )
         return HttpResponseRedirect(made.back)
     if asked.action:
         _require(person, made, asked)
@@ -89,15 +93,16 @@ def _confirmed(request: HttpRequest, person: User, selection: Selection, asked: 
 
 def _refused(request: HttpRequest, selection: Selection, asked: Asked, drift: Drift) -> HttpResponse:
     """The set differs from what was shown: how, and the way to a new preview."""
+    problem = problem_of(changed_since_shown(drift))
     context = {
         "title": "The selection has changed",
         "selection": selection,
-        "problem": problem_of(changed_since_shown(drift)),
+        "problem": problem,
         "joined": _named(drift.joined),
         "left": _named(drift.left),
         "again": asked.pairs(),
     }
-    return render_page(request, "console/bulk/changed.html", context, status=context["problem"].status)
+    return render_page(request, "console/bulk/changed.html", context, status=problem.status)
 
 
 def _chooser(
@@ -122,7 +127,15 @@ def _chooser(
     )
 
 
-def _selected(request: HttpRequest, person: User) -> Selection:
+def _asked(request: HttpRequest) -> Asked:
+    """The change a list's form names. Ticked rows of the tags page are its tags."""
+    asked = Asked.of(request.POST)
+    if request.POST.get("of") == "tags":
+        return replace(asked, tags=tuple(dict.fromkeys((*asked.tags, *request.POST.getlist("id")))))
+    return asked
+
+
+def _selected(request: HttpRequest, person: User, asked: Asked) -> Selection:
     post, back = request.POST, page_of(request)
     if post.get("again"):
         old = selection_of(person, post["again"])
@@ -134,14 +147,14 @@ def _selected(request: HttpRequest, person: User) -> Selection:
             ErrorCode.INVALID_PARAMETER, "of", "There is no such list.", expected=list(_PLACES)[1:]
         )
     if everywhere is By.TAGS:
-        query = urlencode([("tag", tag) for tag in post.getlist("tag")])
+        query = urlencode([("tag", tag) for tag in asked.tags])
         return select(person, repository(), By.TAGS, query=query, back=back)
     if post.get("everything") == "1":
         if "filter" not in post:
             raise MemsuiteError(ErrorCode.REQUIRED_FIELD, "filter", "The filter of the list is missing.")
         return select(person, repository(), everywhere, query=post["filter"], back=back)
     by = By.HAND_TRASH if everywhere is By.TRASH else By.HAND
-    chosen = [*post.getlist("ids"), *post.getlist("id")]
+    chosen = [post["only"]] if post.get("only") else [*post.getlist("ids"), *post.getlist("id")]
     return select(person, repository(), by, chosen=chosen, back=back)
 
 

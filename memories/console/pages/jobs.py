@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
 
-from memories.console import jobs, undoing
+from memories.console import jobs
 from memories.console.access import accepts, may
 from memories.console.job_models import UNFINISHED, Job, State
 from memories.console.rendering import render_page, toast

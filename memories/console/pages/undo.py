@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
 from django.urls import path
 
+from memories.console import bulk_flow
 from memories.console.access import accepts, may, page_of
+from memories.console.job_models import Job
 from memories.console.rendering import toast
-from memories.console.repository_access import author, repository
 
 
 @accepts("POST")
 @may("change_memory")
 def undo(request: HttpRequest, operation_id: str) -> HttpResponse:
     """Take an operation back where nothing has changed since, and say what was left alone."""
-    result = repository().undo(operation_id, author(request.user))
-    toast(request, _says(len(result.undone), len(result.skipped)), bad=not result.undone)
-    return HttpResponseRedirect(page_of(request))
-
-
-def _says(undone: int, skipped: int) -> str:
-    if skipped:
-        return f"Undone for {undone:,} of {undone + skipped:,}, the rest has changed since"
-    if not undone:
-        return "Nothing to undo"
-    return f"Undone, {undone:,} {'memory' if undone == 1 else 'memories'} as before"
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    back = page_of(request)
+    outcome = bulk_flow.undo(request, request.user, operation_id, back)
+    if isinstance(outcome, Job):
+        return redirect("console:job", outcome.pk)
+    toast(request, outcome.says, bad=outcome.nothing)
+    return HttpResponseRedirect(back)
 
 
 urlpatterns = [path("operations/<str:operation_id>/undo/", undo, name="undo")]

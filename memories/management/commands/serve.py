@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings as django_settings
 from django.core.management import call_command
@@ -107,15 +107,18 @@ class Command(SuiteCommand):
                 f"Nothing can listen on {host}:{port} ({problem.strerror}). Choose another --port.",
                 received=port,
             ) from None
-        self.say(f"Memory console on http://{_shown(host)}:{port}, over {settings.db_path}. Ctrl-C ends it.")
-        self.stdout.flush()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        # No daemon: Python ends a daemon thread in the middle of the model's own code, which aborts.
-        threading.Thread(target=_warm_up, name="warm-up").start()
+        threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
         try:
+            self.say(
+                f"Memory console on http://{_shown(host)}:{port}, over {settings.db_path}. Ctrl-C ends it."
+            )
+            self.stdout.flush()
             server.run()
-        finally:
-            close_repository()
+        except SystemExit:
+            pass  # told to end before the server could take it
+        close_repository()
+        _end()
 
 
 def _start_over_where_needed(settings: Settings) -> None:
@@ -125,6 +128,14 @@ def _start_over_where_needed(settings: Settings) -> None:
         return
     paths = {"HERMES_HOME": str(settings.hermes_home), "MEMSUITE_DB_PATH": str(settings.db_path)}
     os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **paths})
+
+
+def _end() -> NoReturn:
+    """End the process here. Python would take its threads down first, and one inside the engine's or the
+    model's own code then aborts the process. All that is stored was stored when it was acknowledged."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _require_secret() -> None:
