@@ -24,7 +24,7 @@ LOCK_VENV := build/lock-venv
 # Checks of the site run as if it were served over TLS, in a home of their own.
 LINT_ENV := env HERMES_HOME=build/lint-home MEMSUITE_CONSOLE_HTTPS=on
 
-.PHONY: help install run demo test lint lock
+.PHONY: help install run demo test screenshots lint lock
 
 define CHECK_PYTHON
 if ! command -v $(PYTHON) >/dev/null; then \
@@ -41,6 +41,7 @@ help:
 	@echo 'make run       the web console over your own memories, on http://127.0.0.1:$(PORT)'
 	@echo 'make demo      the same over a sample database in .demo'
 	@echo 'make test      every test'
+	@echo 'make screenshots  every page, wide and narrow, light and dark, in build/screenshots'
 	@echo 'make lint      style, types, import rules, Django checks'
 	@echo 'make lock      requirements.lock anew, from pyproject.toml'
 
@@ -55,6 +56,9 @@ demo: install
 
 test: install
 	$(RUN) -m pytest
+
+screenshots: install
+	$(RUN) tests/browser/screenshots.py build/screenshots
 
 lint: install
 	$(RUN) -m ruff check .

@@ -29,7 +29,7 @@ from memories.retrieval.calibration import (
 )
 from memories.settings import load_settings
 
-GATE_OF_WORDS = ("coverage", "topic", "exact", "subject", "distinctive", "mass", "whole", "about")
+GATE_OF_WORDS = ("coverage", "topic", "exact", "subject", "distinctive", "mass", "whole", "about", "lacking")
 GATE_WITH_VECTORS = (*GATE_OF_WORDS, "both", "topic_both")
 
 NEAR_MISSES_ALLOWED = 0.05

@@ -29,7 +29,7 @@ BARS: Mapping[str, Mapping[int, tuple[str, float]]] = {
 has the bar of the larger one."""
 
 METRICS = {
-    "rows": "made-up memories in the database, about 70 words each",
+    "rows": "made-up memories in the database, about 50 words each",
     "work": "what was done; vectors come from hashes, so no time of an embedding model is in any figure",
     "times": "how often it was done",
     "p50_ms, p95_ms": "from call to answer",

@@ -48,12 +48,13 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """``action`` is where the form posts to, ``preview_url`` what shows its preview meanwhile."""
+    """``action`` is where the form posts to, ``preview_url`` what shows its preview meanwhile. The
+    preview itself needs the draft and no more."""
 
     draft: Draft
     preview: Preview
-    action: str
-    preview_url: str
+    action: str = ""
+    preview_url: str = ""
     relations: Sequence[RelationRow] = ()
     found: Sequence[StoredMemory] = ()
     known_tags: Sequence[str] = ()

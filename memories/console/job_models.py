@@ -77,8 +77,9 @@ class Job(models.Model):
         return early and not self.cancel_wanted
 
     def progress(self, at: datetime | None = None) -> Progress:
-        """How far it is at a moment (now, by default); the rate is memories a second since it started."""
+        """How far it is at a moment (now, by default); the rate is memories a second since it started, told
+        while they are prepared: the commit takes them all at once."""
         seconds = ((at or timezone.now()) - self.started_at).total_seconds() if self.started_at else 0.0
-        rate = self.done / seconds if seconds > 0 and self.state in AT_WORK else 0.0
+        rate = self.done / seconds if seconds > 0 and self.state == State.RUNNING else 0.0
         left = (self.total - self.done) / rate if rate and self.done < self.total else None
         return Progress(self.label, self.done, self.total, rate, left)

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from memories.console.audit_evidence import is_written
 from memories.console.audit_process import this_process
 from memories.console.job_models import AT_WORK, Job, State
 from memories.contract import MemsuiteError
@@ -81,12 +82,17 @@ def _ending_of(job: Job, store: MemoryRepository, work: Work) -> dict[str, Any]:
     except Stopped:
         return {"state": State.CANCELLED}
     except MemsuiteError as error:
-        return {"state": State.FAILED, "error_code": error.code.value, "error_message": error.message}
+        return _failed(job, error.message, error.code.value)
     except Exception:
         logger.exception("job %s failed", job.pk)
-        says = "Something broke; nothing was stored. The log of the server tells more."
-        return {"state": State.FAILED, "error_message": says}
+        return _failed(job, "Something broke. The log of the server tells more.")
     return {"state": State.DONE, "stored": ended.stored, "result": dict(ended.result)}
+
+
+def _failed(job: Job, message: str, code: str = "") -> dict[str, Any]:
+    """What comes after a commit can fail too, so the store is asked what became of the change."""
+    stored = is_written(job.operation_id)
+    return {"state": State.FAILED, "stored": stored, "error_code": code, "error_message": message}
 
 
 def _end(job: Job, **ending: Any) -> None:

@@ -14,6 +14,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from memories.console.tags import when
+
 OURS = ("memories", "maintenance")
 """The apps whose permissions a group may hold. Who manages people is an administrator, not a group."""
 
@@ -47,7 +49,7 @@ class _Plain(admin.ModelAdmin):
 
 class PersonAdmin(_Plain, UserAdmin):
     title = "Users"
-    list_display = ("username", "standing", "is_active", "last_login")
+    list_display = ("username", "standing", "is_active", "last_seen")
     list_filter = ()
     search_fields = ()
     fieldsets = (
@@ -63,6 +65,10 @@ class PersonAdmin(_Plain, UserAdmin):
         if person.is_superuser:
             return "administrator"
         return ", ".join(group.name.lower() for group in person.groups.all()) or "no group"
+
+    @admin.display(description="Last login", ordering="last_login")
+    def last_seen(self, person: User) -> SafeString:
+        return when(person.last_login)
 
     @admin.display(description="Password")
     def password_of(self, person: User) -> SafeString:

@@ -134,7 +134,7 @@ def changed_since_shown(drift: Drift) -> MemsuiteError:
     return MemsuiteError(
         ErrorCode.SELECTION_CHANGED,
         "selection",
-        f"{len(drift.joined):,} joined and {len(drift.left):,} left since the preview. Nothing was changed.",
+        f"{len(drift.joined):,} joined and {len(drift.left):,} left since the preview.",
     )
 
 

@@ -88,7 +88,7 @@ class Shell:
                 return EmbeddingIdentity.parse(stored).model
         except MemsuiteError:
             pass
-        return repository().settings.embed_model.removeprefix("builtin:") or "all-MiniLM-L6-v2"
+        return _configured_model()
 
     @property
     def embedder(self) -> EmbedderDot:
@@ -111,6 +111,17 @@ class Shell:
     @property
     def home_url(self) -> str:
         return page_url("home")
+
+
+def _configured_model() -> str:
+    """Without asking an Ollama host, which a page would have to wait for."""
+    name = repository().settings.embed_model
+    if name and not name.startswith("builtin:"):
+        return name
+    try:
+        return repository().embedder.identity.model
+    except MemsuiteError:
+        return name
 
 
 def _address(page: Page) -> str:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from memories.console.per_state import PerState
-from memories.repository import MemoryRepository
+from memories.repository import MemoryRepository, schema
 
 if TYPE_CHECKING:
     from memories.repository.revisions import Revision
@@ -43,6 +45,23 @@ def in_trash(repository: MemoryRepository, text: str = "") -> list[Trashed]:
     found = _contents.of(repository)
     folded = text.strip().lower()
     return [trashed for trashed in found if trashed.says(folded)] if folded else list(found)
+
+
+def count_in_trash(repository: MemoryRepository) -> int:
+    """How many memories lie in the trash, without reading what they said: every page shows it."""
+    return _count.of(repository)
+
+
+def _counted(repository: MemoryRepository) -> int:
+    removed = repository.read(lambda snapshot: snapshot.arrow(schema.REVISIONS, "removed", ["memory_id"]))
+    if removed is None:
+        return 0
+    once = pc.unique(removed["memory_id"])
+    stored = pc.is_in(once, value_set=repository.catalogue().table["id"].combine_chunks())
+    return len(once) - (pc.sum(stored).as_py() or 0)
+
+
+_count = PerState(_counted)
 
 
 def _read(repository: MemoryRepository) -> list[Trashed]:

@@ -39,6 +39,8 @@ class _Item:
     vector: Vector | None = None
     needed_vector: bool = False
     at: datetime | None = None
+    columns: Row | None = None
+    """What follows from the form, worked out before the lock is taken."""
 
     @property
     def form(self) -> MemoryForm:
@@ -72,6 +74,10 @@ class Adder:
         if not any(item.writes for item in items):
             return [self._unwritten(item) for item in items]
         self._embed(items)
+        for item in items:
+            if item.vector is not None and item.columns is None:
+                by_hand = tags_by_hand(item.request.given, author)
+                item.columns = derived_columns(item.form, tags_manual=by_hand)
         identity = context.embedder.identity
         with context.store.transaction(
             author, "add", identity=identity, wait=context.lock_wait
@@ -235,8 +241,8 @@ def _over(request: AddRequest, stored: MemoryForm) -> MemoryForm:
 
 
 def _new_row(item: _Item, author: Author, moment: datetime) -> Row:
-    columns = derived_columns(item.form, tags_manual=tags_by_hand(item.request.given, author))
-    return columns | {
+    assert item.columns is not None
+    return item.columns | {
         "id": new_id(),
         "source": author.source,
         "session_id": author.session_id,

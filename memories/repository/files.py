@@ -69,7 +69,7 @@ def flush_directory(path: Path) -> None:
 
 
 class NewFiles:
-    """Tells which files a commit has added to a table, so that just these are flushed.
+    """Tells which files have come to a table since it was last asked, so that just these are flushed.
 
     Lance itself never calls fsync. Names are compared, not times: a directory listing is a
     millisecond at 4,000 versions, and a clock that steps back cannot hide a file. The
@@ -80,12 +80,15 @@ class NewFiles:
 
     def __init__(self, table: Path) -> None:
         self._table = table
-        self._before = set(self._paths())
+        self._known = set(self._paths())
 
     def flush(self) -> int:
-        """Flush what has appeared since; returns how many files that were."""
-        added = [path for path in self._paths() if path not in self._before]
+        """Flush what has appeared since; returns how many files that were. What another process
+        added meanwhile is flushed once more, which costs little."""
+        now = set(self._paths())
+        added = now - self._known
         flush_all(Path(path) for path in added)
+        self._known = now
         return len(added)
 
     def _paths(self) -> Iterator[str]:

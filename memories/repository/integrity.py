@@ -134,18 +134,42 @@ class _Reading:
     def _table(self, name: str) -> None:
         keys: set[str] = set()
         before = len(self._found.rows)
+        self._columns(name)
         for fragment in self._manifests[name].fragments:
-            broken = any(part.damage for part in fragment.files)
-            searches = [0 if broken else SEARCHES]
-            for start in range(0, fragment.rows, BATCH):
-                addresses = fragment.addresses(start, start + BATCH)
-                for row in self._rows(name, fragment, addresses, searches):
-                    self._judge(name, fragment, row, keys)
-                self._done += min(BATCH, fragment.rows - start)
-                self._progress(self._done, self._total)
+            self._fragment(name, fragment, keys)
         self._found.read[name] = len(keys)
         if name == schema.MEMORIES and len(self._found.rows) == before:
             self._ids = keys
+
+    def _columns(self, name: str) -> None:
+        """Whether the manifest still describes the columns; an empty table shows it no other way."""
+        path = self._manifests[name].path
+        try:
+            sample = self._snapshot.arrow(name, limit=1)
+        except (MemsuiteError, VersionGone) as error:
+            # Where there are rows, reading them says which file it is.
+            if not self._manifests[name].fragments:
+                self._found.files.append((path, _reason(error)))
+            return
+        expected = set(schema.schemas(1)[name].names)
+        if sample is None or not expected <= set(sample.schema.names):
+            self._found.files.append((path, "does not describe the columns of its table"))
+
+    def _fragment(self, name: str, fragment: Fragment, keys: set[str]) -> None:
+        broken = any(part.damage for part in fragment.files)
+        searches = [0 if broken else SEARCHES]
+        before, read = len(self._found.rows), 0
+        for start in range(0, fragment.rows, BATCH):
+            addresses = fragment.addresses(start, start + BATCH)
+            for row in self._rows(name, fragment, addresses, searches):
+                self._judge(name, fragment, row, keys)
+                read += 1
+            self._done += len(addresses)
+            self._progress(self._done, self._total)
+        expected = fragment.rows - fragment.deleted
+        if read != expected and len(self._found.rows) == before:
+            what = f"{read} rows are there instead of {expected}"
+            self._found.rows.append(DamagedRow(name, "", fragment.files[-1].path, what))
 
     def _judge(self, name: str, fragment: Fragment, row: Row, keys: set[str]) -> None:
         key = row[schema.KEYS[name]]
@@ -206,7 +230,7 @@ def _plain_rows(table: pa.Table) -> list[Row]:
     column = table[schema.VECTOR].combine_chunks()
     if column.null_count:
         raise pa.ArrowInvalid("a vector is missing")
-    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), -1)
+    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size)
     rows = table.drop_columns([schema.VECTOR]).to_pylist()
     return [row | {schema.VECTOR: vector} for row, vector in zip(rows, matrix, strict=True)]
 

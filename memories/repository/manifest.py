@@ -25,7 +25,7 @@ _NEWEST_FIRST = 2**64 - 1
 _FRAGMENTS, _INDEX_SECTION = 2, 6
 _FRAGMENT_ID, _FRAGMENT_FILES, _FRAGMENT_DELETIONS, _FRAGMENT_ROWS = 1, 2, 3, 4
 _DATA_PATH, _DATA_SIZE = 1, 6
-_DELETION_KIND, _DELETION_VERSION, _DELETION_ID = 1, 2, 3
+_DELETION_KIND, _DELETION_VERSION, _DELETION_ID, _DELETION_ROWS = 1, 2, 3, 4
 _INDEX, _INDEX_UUID, _INDEX_NAME, _INDEX_FILES = 1, 1, 3, 10
 _INDEX_FILE_PATH, _INDEX_FILE_SIZE = 1, 2
 _UUID_BYTES = 1
@@ -61,11 +61,12 @@ class PartFile:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Rows written together; ``rows`` counts deleted ones too. A row's address is the fragment's
-    number times 2**32 plus its place."""
+    """Rows written together; ``rows`` counts the ``deleted`` ones too. A row's address is the
+    fragment's number times 2**32 plus its place."""
 
     number: int
     rows: int
+    deleted: int
     files: tuple[PartFile, ...]
 
     def addresses(self, start: int, end: int) -> range:
@@ -126,9 +127,10 @@ class Manifest:
             PartFile(self.table / "data" / _text(file, _DATA_PATH), _number(file, _DATA_SIZE) or None)
             for file in files
         ]
-        for deletions in _inner(message, _FRAGMENT_DELETIONS):
-            parts.append(PartFile(self._deletion_path(number, _message(deletions)), None))
-        return Fragment(number, _number(message, _FRAGMENT_ROWS), tuple(parts))
+        deletions = [_message(value) for value in _inner(message, _FRAGMENT_DELETIONS)]
+        parts.extend(PartFile(self._deletion_path(number, deletion), None) for deletion in deletions)
+        deleted = sum(_number(deletion, _DELETION_ROWS) for deletion in deletions)
+        return Fragment(number, _number(message, _FRAGMENT_ROWS), deleted, tuple(parts))
 
     def _deletion_path(self, fragment: int, message: Message) -> Path:
         name = f"{fragment}-{_number(message, _DELETION_VERSION)}-{_number(message, _DELETION_ID)}"

@@ -44,7 +44,6 @@ INDEXES: dict[str, dict[str, str]] = {
         "fingerprint": RANGE,
         "created_at": RANGE,
         "generation": RANGE,
-        "operation_id": RANGE,
         "category": SET,
         "tier": SET,
     },

@@ -300,11 +300,10 @@ class Store:
         try:
             self._rebuild_indexes(self.snapshot().head, changed, text=before.text_index_failed)
             head = self.snapshot().head
-            grown = [name for name in changed if self._tables.outgrown(name)]
-            if not grown:
-                return
-            versions = {name: self._tables.compact(name, fsync=self._fsync) for name in grown}
-            self._move(replace(head, tables={**head.tables, **versions}, previous=dict(head.tables)))
+            versions = {name: self._tables.upkeep(name, fsync=self._fsync) for name in changed}
+            tables = {**head.tables, **versions}
+            if tables != head.tables:
+                self._move(replace(head, tables=tables, previous=dict(head.tables)))
         except MemsuiteError:
             return
 

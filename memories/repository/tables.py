@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from memories.repository import schema
-from memories.repository.engine import KEEP_EVERY_VERSION, connect, engine_errors, is_in
+from memories.repository.engine import KEEP_EVERY_VERSION, ROWS_UNLIMITED, connect, engine_errors, is_in
 from memories.repository.files import DatabaseFiles, NewFiles
 from memories.repository.records import Row
 
@@ -17,13 +19,19 @@ if TYPE_CHECKING:
     import lancedb
     from lancedb.table import Table
 
-MOST_UNINDEXED = 2_000
+MOST_UNINDEXED = 1_000
 """Rows the text index may lag behind: they are found all the same, by a scan that 10,000 of them
 make 250 ms slower at 100,000 rows."""
 
 MOST_FRAGMENTS = 32
 """Each uncompacted fragment adds 0.07 to 0.4 ms to every later update and search, so the writer
 that goes past this many compacts."""
+
+FRAGMENT_TIERS = (512, 8_192, 131_072, 2**31)
+"""Rows below which a fragment counts as small; the next tier where the one before leaves too many."""
+
+_FRAGMENT_BITS = 32
+"""A row id holds the number of its fragment above these bits."""
 
 
 @dataclass(slots=True)
@@ -45,6 +53,7 @@ class Tables:
         self._files = files
         self._connection: lancedb.DBConnection | None = None
         self._open: dict[str, Table] = {}
+        self._seen: dict[str, NewFiles] = {}
 
     @property
     def connection(self) -> lancedb.DBConnection:
@@ -112,7 +121,7 @@ class Tables:
     def commit(self, name: str, change: TableChange, arrow_schema: pa.Schema, *, fsync: bool) -> int:
         """Apply a change; returns the version that holds it. Two engine commits when rows go and
         others come, one otherwise: HEAD makes them one step."""
-        new_files = NewFiles(self._files.table(name)) if fsync else None
+        new_files = self._new_files(name, fsync)
         table = self._table(name)
         key = schema.KEYS[name]
         with engine_errors(self._files.table(name)):
@@ -124,8 +133,7 @@ class Tables:
                 merge.execute(pa.Table.from_pylist(rows, schema=arrow_schema))
             elif change.added:
                 table.add(pa.Table.from_pylist(list(change.added.values()), schema=arrow_schema))
-            if new_files is not None:
-                new_files.flush()
+            new_files.flush()
             return int(table.version)
 
     def overwrite(
@@ -133,7 +141,7 @@ class Tables:
     ) -> int:
         """Put other rows, of another schema too, into a table as its next version; earlier versions
         keep theirs. Returns the version."""
-        new_files = NewFiles(self._files.table(name)) if fsync else None
+        new_files = self._new_files(name, fsync)
         reader = pa.RecordBatchReader.from_batches(arrow_schema, batches)
         with engine_errors(self._files.table(name)):
             self._open[name] = self.connection.create_table(
@@ -141,42 +149,61 @@ class Tables:
             )
             if name == schema.MEMORIES:
                 self._index_text()
-            if new_files is not None:
-                new_files.flush()
+            new_files.flush()
         return self.version(name)
 
-    def outgrown(self, name: str) -> bool:
-        """Whether a table wants upkeep: many fragments, a text index that lags, or so many rows
-        now that they want scalar indexes."""
+    def upkeep(self, name: str, *, fsync: bool) -> int:
+        """Do what a table has outgrown since the last time; returns its version, the same where
+        there was nothing to do. Every version stays."""
+        new_files = self._new_files(name, fsync)
         table = self._table(name)
         with engine_errors(self._files.table(name)):
             # A dictionary in truth, whatever its annotation says.
             stats: Any = table.stats()
-            if stats["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS:
-                return True
-            if name == schema.MEMORIES:
-                index = table.index_stats(f"{schema.TEXT}_idx")
-                if index is not None and index.num_unindexed_rows > MOST_UNINDEXED:
-                    return True
-        return stats["num_rows"] >= schema.INDEXED_FROM and bool(self._missing_indexes(name))
-
-    def compact(self, name: str, *, fsync: bool) -> int:
-        """Merge fragments and fold new rows into the indexes; every version stays."""
-        new_files = NewFiles(self._files.table(name)) if fsync else None
-        table = self._table(name)
-        with engine_errors(self._files.table(name)):
-            if table.count_rows() >= schema.INDEXED_FROM:
+            if self._index_lags(name):
+                self._compact(name)
+            elif stats["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS:
+                self._merge_small_fragments(name)
+            if stats["num_rows"] >= schema.INDEXED_FROM:
                 for column in self._missing_indexes(name):
                     table.create_index(column, config=_index(schema.INDEXES[name][column]))
-            table.optimize(cleanup_older_than=KEEP_EVERY_VERSION)
-            if new_files is not None:
-                new_files.flush()
+            new_files.flush()
         return self.version(name)
+
+    def compact(self, name: str, *, fsync: bool) -> int:
+        """Write a whole table anew as one fragment, with every row in its indexes."""
+        new_files = self._new_files(name, fsync)
+        with engine_errors(self._files.table(name)):
+            self._compact(name)
+            new_files.flush()
+        return self.version(name)
+
+    def _compact(self, name: str) -> None:
+        self._table(name).optimize(cleanup_older_than=KEEP_EVERY_VERSION)
+
+    def _index_lags(self, name: str) -> bool:
+        if name != schema.MEMORIES:
+            return False
+        index = self._table(name).index_stats(f"{schema.TEXT}_idx")
+        return index is not None and index.num_unindexed_rows > MOST_UNINDEXED
+
+    def _merge_small_fragments(self, name: str) -> None:
+        """Write the rows of small fragments anew as one, which leaves those fragments empty.
+
+        The engine's own compaction would write the whole table anew each time, since every
+        fragment below a million rows is small to it: gigabytes of versions, and seconds with the
+        lock held at 100,000 rows, for what costs as much as the change alone here.
+        """
+        table, key = self._table(name), schema.KEYS[name]
+        query: Any = table.search().select([key]).with_row_id(True).limit(ROWS_UNLIMITED)
+        keys = _keys_in_small_fragments(query.to_arrow(), key)
+        rows = table.search().where(is_in(key, keys)).limit(ROWS_UNLIMITED).to_arrow()
+        table.merge_insert(key).when_matched_update_all().execute(rows)
 
     def rebuild_indexes(self, name: str, indexes: Iterable[str], *, fsync: bool) -> int:
         """Make indexes anew from the rows; one that is not of the kinds made here (the vector index
         is maintenance's) is dropped. Returns the version."""
-        new_files = NewFiles(self._files.table(name)) if fsync else None
+        new_files = self._new_files(name, fsync)
         table = self._table(name)
         with engine_errors(self._files.table(name)):
             for index in indexes:
@@ -187,9 +214,16 @@ class Tables:
                     table.create_index(column, config=_index(schema.INDEXES[name][column]), replace=True)
                 else:
                     table.drop_index(index)
-            if new_files is not None:
-                new_files.flush()
+            new_files.flush()
         return self.version(name)
+
+    def _new_files(self, name: str, fsync: bool) -> NewFiles:
+        """What to flush after a commit; told before it, so that the first one is not missed."""
+        if not fsync:
+            return _NoFiles(self._files.table(name))
+        if name not in self._seen:
+            self._seen[name] = NewFiles(self._files.table(name))
+        return self._seen[name]
 
     def _missing_indexes(self, name: str) -> list[str]:
         with engine_errors(self._files.table(name)):
@@ -206,6 +240,28 @@ class Tables:
             with engine_errors(self._files.table(name)):
                 self._open[name] = self.connection.open_table(name)
         return self._open[name]
+
+
+class _NoFiles(NewFiles):
+    """Where nobody asked for flushing."""
+
+    def __init__(self, table: Path) -> None:
+        self._table = table
+
+    def flush(self) -> int:
+        return 0
+
+
+def _keys_in_small_fragments(rows: pa.Table, key: str) -> list[str]:
+    """The keys of the rows to write anew. Tiers keep the work in proportion: many one-row fragments
+    become one of some hundred rows, and only when those are many they become one in turn."""
+    fragments = rows["_rowid"].to_numpy() >> _FRAGMENT_BITS
+    numbers, counts = np.unique(fragments, return_counts=True)
+    for tier in FRAGMENT_TIERS:
+        small = numbers[counts < tier]
+        if len(numbers) - len(small) < MOST_FRAGMENTS // 2:
+            break
+    return [str(name) for name in rows[key].filter(pa.array(np.isin(fragments, small))).to_pylist()]
 
 
 def _index(kind: str) -> Any:

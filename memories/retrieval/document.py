@@ -12,11 +12,12 @@ from weakref import WeakKeyDictionary
 from memories.repository import MemoryRepository, Snapshot, StoredMemory
 from memories.repository.snapshot import State
 from memories.retrieval.rarity import rarity
+from memories.text.concepts import concepts_in, concepts_of_word
 from memories.text.distance import SHORTEST_MISTYPED_WORD
 from memories.text.folding import fold
 from memories.text.languages import languages_of_stop_word
 from memories.text.normalise import tokens
-from memories.text.stems import stem_language
+from memories.text.stems import stem_language, stems
 
 KEPT_DOCUMENTS = 20_000
 """About 6 kB each. Beyond this those prepared first are prepared anew."""
@@ -46,11 +47,22 @@ class Document:
         )
 
     @cached_property
+    def concepts(self) -> frozenset[str]:
+        """What its words mean, as ``memories.text.concepts`` names it."""
+        in_order = [word for word in self.memory.search_text.split() if stem_language(word) is None]
+        return concepts_in(self.counts, in_order)
+
+    @cached_property
     def subject_words(self) -> Mapping[str, float]:
         """The words of the subject with their rarities; stop words only if there are no others."""
         words = tuple(dict.fromkeys(tokens(self.memory.subject.replace("_", " "))))
         informative = tuple(word for word in words if word not in languages_of_stop_word()) or words
         return {word: rarity(word) for word in informative}
+
+    @cached_property
+    def subject_concepts(self) -> Mapping[str, frozenset[str]]:
+        """What each word of the subject means."""
+        return {word: concepts_of_word((word, *stems(word)), ()) for word in self.subject_words}
 
     @cached_property
     def text(self) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memories.retrieval.document import Document
-from memories.retrieval.question import Match, Question, Term
+from memories.retrieval.kinds import holds_kind
+from memories.retrieval.question import CONCEPT_WORTH, Match, Question, Term
 from memories.text.scripts import has_unspaced
 
 HALF_MASS = 10.0
@@ -22,7 +23,7 @@ ALL_FOUND = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Each in 0..1 but ``centred`` (-1..1). ``about`` counts against a memory, all others for it."""
+    """Each in 0..1 but ``centred`` (-1..1). ``about`` and ``lacking`` count against a memory, all others for it."""
 
     coverage: float
     """Share of the query's informative words that the memory holds, weighted by rarity."""
@@ -45,6 +46,8 @@ class Evidence:
     """``mass`` where the memory holds every informative word, else 0: a query of one distinctive word."""
     about: float
     """Share of the names and exact parts of the query that the memory does not hold."""
+    lacking: float
+    """1 where the query asks for a kind of thing, a year or a person, of which the memory holds none."""
 
     @property
     def both(self) -> float:
@@ -63,17 +66,17 @@ class Evidence:
 
 FEATURES = (
     *("coverage", "topic", "centred", "both", "topic_both", "exact"),
-    *("subject", "named", "distinctive", "mass", "whole", "about"),
+    *("subject", "named", "distinctive", "mass", "whole", "about", "lacking"),
 )
 """What a calibration may weigh, in the order of its tables."""
 
-AGAINST = frozenset({"about"})
+AGAINST = frozenset({"about", "lacking"})
 """Features that count against a memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A monotone logistic: ``weights`` are never negative, that of ``about`` is subtracted."""
+    """A monotone logistic: ``weights`` are never negative, those of AGAINST are subtracted."""
 
     bias: float
     weights: Mapping[str, float]
@@ -123,6 +126,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         mass=mass,
         whole=mass if coverage > ALL_FOUND else 0.0,
         about=_mean([1 - share for share in (*names, *exact)]),
+        lacking=_lacking(question, document),
     )
 
 
@@ -155,11 +159,18 @@ def _joined(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and not (has_unspaced(left) or has_unspaced(right))
 
 
+def _lacking(question: Question, document: Document) -> float:
+    return float(not all(holds_kind(document, kind) for kind in question.kinds))
+
+
 def _subject_share(question: Question, document: Document) -> float:
     # In the order of the words, not of a set: sums of fractions must not depend on the process.
     total = shared = 0.0
     for word, weight in document.subject_words.items():
         if word not in question.beside_subject:
             total += weight
-            shared += weight if word in question.spoken else 0.0
+            if word in question.spoken:
+                shared += weight
+            elif not question.concepts.isdisjoint(document.subject_concepts[word]):
+                shared += weight * CONCEPT_WORTH
     return shared / total if total else 0.0

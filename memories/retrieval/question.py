@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memories.retrieval.document import Document
+from memories.retrieval.kinds import kinds_asked
 from memories.retrieval.rarity import is_known, rarity
+from memories.text.concepts import concepts_of_word, leaves, phrases_in
 from memories.text.distance import SHORTEST_MISTYPED_WORD, within_one_typo
 from memories.text.folding import fold, plain_text
 from memories.text.languages import Language, noise_words, technology_words
-from memories.text.query import QueryTerm, QueryWords, TermRole, analyse
+from memories.text.query import MAX_CHARACTERS, QueryTerm, QueryWords, TermRole, analyse
 from memories.text.words import WordKind, words
 
 RELATION_WEIGHT = 0.3
@@ -24,10 +27,18 @@ KIN_WORTH = 0.5
 """What a term counts for of which only a relation is found: salkartet for kartet, allergisk for allergies.
 Compounds, and words that languages share, have no common stem."""
 
+CONCEPT_WORTH = 0.7
+"""What a term counts for of which only the meaning is found: sauvegarde for backup."""
+
+PHRASE_WEIGHT = 5.0
+"""The weight of a phrase of function words that asks for a kind of fact, "how often": that of an everyday
+word."""
+
 SHORTEST_KIN = 5
 _LEAST_COMMON = 0.6
 
 _SENTENCE_ENDS = ".!?:;…\n"
+_PARTS = re.compile(r"[^\W_]+")
 
 
 class Likeness:
@@ -62,14 +73,20 @@ class Term:
     weight: float
     is_name: bool
     is_distinctive: bool
+    concepts: frozenset[str]
+    """What it means: a word of another language or of other people may stand for it."""
     likeness: Likeness = field(repr=False, compare=False)
 
     def frequency_in(self, document: Document) -> float:
-        """How often the memory holds the term; less than once where only a word like it."""
+        """How often the memory holds the term; less than once where only a word like it, or that means
+        the same."""
         counts = document.counts
         if held := self.variants & counts.keys():
             return float(max(counts[variant] for variant in held))
-        return self.likeness.best_of(document.long_words)
+        alike = self.likeness.best_of(document.long_words)
+        if alike < CONCEPT_WORTH and not self.concepts.isdisjoint(document.concepts):
+            return CONCEPT_WORTH
+        return alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +99,10 @@ class Question:
     """All words and stems of the query, to find a memory's subject in."""
     beside_subject: frozenset[str] = field(repr=False)
     """The names, unless the query holds nothing else: they say who, not what about them."""
+    kinds: tuple[str, ...]
+    """The kinds of thing that would answer it."""
+    concepts: frozenset[str] = field(repr=False)
+    """All that its words mean."""
 
     @classmethod
     def of(cls, query: str) -> Question:
@@ -89,8 +110,10 @@ class Question:
         names = frozenset(names_in(analysed))
         wanted = [term for term in analysed.terms if term.role is not TermRole.LITERAL] or analysed.terms
         spoken = frozenset().union(analysed.dropped, *(term.variants for term in analysed.terms))
-        terms = tuple(_weighted(term, analysed, names) for term in wanted)
-        return cls(analysed, terms, spoken, frozenset() if names >= {t.word for t in terms} else names)
+        terms = _terms(wanted, analysed, names)
+        meant = frozenset().union(*(term.concepts for term in terms))
+        beside = frozenset() if names >= {term.word for term in terms} else names
+        return cls(analysed, terms, spoken, beside, kinds_asked(analysed.raw[:MAX_CHARACTERS]), meant)
 
     @property
     def exact_words(self) -> tuple[str, ...]:
@@ -135,8 +158,10 @@ def names_in(query: QueryWords) -> Iterator[str]:
         if word.kind is not WordKind.PLAIN or not _is_capitalised(word.text) or _is_noise(fold(word.text)):
             continue
         tells = capitals_tell and before and before[-1] not in _SENTENCE_ENDS
+        capitalised = {fold(part) for part in _PARTS.findall(word.text) if part[0].isupper()}
         for leaf in word.leaves:
-            if leaf in known_terms and leaf not in technology_words() and (tells or not is_known(leaf)):
+            named = leaf in capitalised or len(word.leaves) == 1
+            if named and leaf in known_terms and leaf not in technology_words() and (tells or not is_known(leaf)):
                 yield leaf
 
 
@@ -154,7 +179,28 @@ def _is_noise(folded: str) -> bool:
     return folded in noise_words() or folded.removesuffix("s") in noise_words()
 
 
-def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str]) -> Term:
+def _terms(wanted: Sequence[QueryTerm], query: QueryWords, names: frozenset[str]) -> tuple[Term, ...]:
+    """The informative words, and the phrases of function words that ask for a kind of fact."""
+    by_phrase: dict[str, set[str]] = {}
+    phrases: dict[str, set[str]] = {}
+    words_wanted = {term.word for term in wanted}
+    for _, phrase in phrases_in(leaves(plain_text(query.raw[:MAX_CHARACTERS]))):
+        told = words_wanted.intersection(phrase.words) - names
+        for word in told:
+            by_phrase.setdefault(word, set()).add(phrase.concept)
+        if not told:
+            phrases.setdefault(" ".join(phrase.words), set()).add(phrase.concept)
+    weighed = [_weighted(term, query, names, frozenset(by_phrase.get(term.word, ()))) for term in wanted]
+    asked = [_asked(words, frozenset(concepts)) for words, concepts in phrases.items()]
+    return (*weighed, *asked)
+
+
+def _asked(words: str, concepts: frozenset[str]) -> Term:
+    nothing = Likeness(words, may_be_mistyped=False)
+    return Term(words, frozenset(), PHRASE_WEIGHT, False, False, concepts, nothing)
+
+
+def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str], concepts: frozenset[str]) -> Term:
     weight = rarity(term.word, query.languages)
     if term.role is TermRole.RELATION:
         weight *= RELATION_WEIGHT
@@ -167,6 +213,7 @@ def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str]) -> Term
         weight=weight,
         is_name=is_name,
         is_distinctive=is_distinctive,
+        concepts=frozenset() if is_name else concepts or concepts_of_word(term.variants, query.languages),
         likeness=Likeness(term.word, may_be_mistyped=long_enough and is_distinctive),
     )
 

@@ -101,6 +101,8 @@ class _Reader(HTMLParser):
                 self._select = None
             if closed.tag == tag:
                 break
+        if tag not in self._INLINE:
+            self.screen.words += " "
         if tag == "form":
             self._form = None
 

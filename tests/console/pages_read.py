@@ -30,9 +30,11 @@ class _Reader(HTMLParser):
         self.forms: list[Form] = []
         self._silent = 0
         self._form: Form | None = None
+        self._named: dict[str, Form] = {}
         self._select = ""
         self._button: tuple[str, str] | None = None
         self._label = ""
+        self._pressed: Form | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -41,6 +43,10 @@ class _Reader(HTMLParser):
         elif tag == "form":
             self._form = Form(given.get("action", ""), given.get("method", "get"))
             self.forms.append(self._form)
+            self._named[given.get("id", "")] = self._form
+        elif tag == "button" and given.get("type") == "submit":
+            self._button, self._label = (given.get("name", ""), given.get("value", "")), ""
+            self._pressed = self._named.get(given.get("form", "")) if "form" in given else self._form
         elif self._form is None:
             return
         elif tag == "input" and "name" in given and (given.get("type") != "checkbox" or "checked" in given):
@@ -54,8 +60,6 @@ class _Reader(HTMLParser):
             if first or "selected" in given:
                 self._form.fields = [pair for pair in self._form.fields if pair[0] != self._select]
                 self._form.fields.append((self._select, given.get("value", "")))
-        elif tag == "button" and given.get("type") == "submit":
-            self._button, self._label = (given.get("name", ""), given.get("value", "")), ""
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _SILENT:
@@ -64,8 +68,9 @@ class _Reader(HTMLParser):
             self._form = None
         elif tag == "select":
             self._select = ""
-        elif tag == "button" and self._button is not None and self._form is not None:
-            self._form.buttons[" ".join(self._label.split())] = self._button
+        elif tag == "button" and self._button is not None:
+            if self._pressed is not None:
+                self._pressed.buttons[" ".join(self._label.split())] = self._button
             self._button = None
 
     def handle_data(self, data: str) -> None:

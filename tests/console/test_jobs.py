@@ -281,6 +281,22 @@ def test_what_breaks_in_a_job_is_told_without_its_text(owner: User, repository: 
     assert "a fact" not in job.error_message
 
 
+def test_what_breaks_after_the_commit_says_that_the_change_stands(
+    owner: User, repository: MemoryRepository, many: list[str], curator: Client
+) -> None:
+    deleted = repository.delete(many[0], AUTHOR)
+    key = row(owner, state=State.STARTING, heartbeat_at=timezone.now(), operation_id=deleted.operation_id).pk
+
+    def breaks(job: Job, store: MemoryRepository, watch: Watch) -> Ended:
+        raise ValueError("after the commit")
+
+    run(key, repository, {"test": breaks})
+
+    page = Page(curator.get(reverse("console:job", args=[key])))
+    assert "stored whole" in page.text
+    assert page.has_button("Undo")
+
+
 def test_two_jobs_work_at_once_and_the_others_wait_in_turn(owner: User, repository: MemoryRepository) -> None:
     first, second, third = (row(owner).pk for _ in range(3))
 

@@ -67,7 +67,8 @@ def test_a_row_shows_fact_category_tier_tags_and_when_it_was_recalled(
 
 def test_an_open_conflict_marks_both_rows(client_as: ClientAs, repository: MemoryRepository) -> None:
     repository.add(payload("Gate", facts=["port=8080"]), AUTHOR)
-    repository.add(payload("Gate", facts=["port=9090"], category="project", write_mode="create"), AUTHOR)
+    other = repository.add(payload("Gate_north", facts=["port=9090"]), AUTHOR).memory_id
+    repository.update(other, {"subject": "Gate"}, AUTHOR, patch=True)
     store(repository, "Alone")
 
     assert len(opened(client_as).all(having="m-mark", title="1 open conflict")) == 2
@@ -101,7 +102,7 @@ def test_what_is_filtered_stands_in_the_fields(client_as: ClientAs, three: list[
     assert values["tag"] == "api"
     assert values["quality_min"] == "0.25"
     assert values["created_from"] == "2020-03-01"
-    assert "checked" in page.one("input", name="never_recalled").attributes
+    assert "checked" in page.one("input", "m-box", name="never_recalled").attributes
     assert [option.text for option in page.all("option", selected="")] == ["2", "Newest first", "50"]
 
 

@@ -309,9 +309,7 @@ def test_a_type_that_follows_the_category_goes_on_doing_so(
     assert repository.get(stored).memory.type == "decision"
 
 
-def test_nothing_changed_is_nothing_saved(
-    curator: Client, repository: MemoryRepository, stored: str
-) -> None:
+def test_nothing_changed_is_nothing_saved(curator: Client, repository: MemoryRepository, stored: str) -> None:
     answer = post(curator, address(stored), opened(curator, stored))
 
     assert answer.status_code == 302
@@ -325,7 +323,6 @@ def test_nothing_changed_is_nothing_saved(
         ({"fact": ["port=1", "x ::fact:: y"]}, "fact-1"),
         ({"fact": [""]}, "facts"),
         ({"fact": ["f"] * 13}, "facts"),
-        ({"tier": "4"}, "tier"),
         ({"category": "none"}, "category"),
         ({"type": "t" * 81}, "type"),
         ({"quality": "much"}, "quality"),
@@ -345,6 +342,13 @@ def test_what_is_refused_is_said_at_its_field_and_kept(
     for name, value in typed.items():
         assert shown.values(name) == (value if isinstance(value, list) else [value])
     assert repository.get(stored).memory.revision == 1
+
+
+def test_a_tier_that_does_not_exist_is_refused(curator: Client, stored: str) -> None:
+    answer = post(curator, address(stored), opened(curator, stored), tier="4")
+
+    assert answer.status_code == 422
+    assert screen(answer).problem("tier")
 
 
 def test_a_secret_is_refused_with_its_place(

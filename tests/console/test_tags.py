@@ -1,206 +1,177 @@
-"""The parts: what they show, and that memory text stays text in each."""
+"""The tags page: counts, and what it offers to do with them."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
+from console.pages_read import Page, press
 from console.samples import AUTHOR, payload
-from django.template import Context, Template
-from django.test import RequestFactory
+from django.test import Client
+from django.urls import reverse
 
-from memories.console import parts
-from memories.console.tags import SHAPES
-from memories.contract import Category
-from memories.repository.usage import Usage
+from memories.repository import MemoryRepository
 
 if TYPE_CHECKING:
-    from memories.repository import MemoryRepository, StoredMemory
+    from console.people import ClientAs
 
-PAYLOADS = (
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "' onmouseover='alert(1)",
-    "<svg/onload=alert(1)>",
-    "javascript:alert(1)",
-    '<a href="javascript:alert(1)">x</a>',
-    '<div hx-get="/" hx-trigger="load">',
-    "{{ 7|add:7 }}{% now 'Y' %}",
-    "</textarea><script>alert(1)</script>",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "<!--><script>alert(1)</script>-->",
-    "key=<b onclick=alert(1)>x</b>",
-)
-
-
-class Danger(HTMLParser):
-    """Collects what a browser would act on: scripts, handlers, htmx attributes, script links."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("script", "iframe", "object", "img", "b"):
-            self.found.append(tag)
-        for name, value in attrs:
-            leads = name in ("href", "src", "action", "formaction", "data")
-            if name.startswith(("on", "hx-", "style")) or (leads and _runs(value or "")):
-                self.found.append(f"{tag} {name}")
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
-def _runs(address: str) -> bool:
-    """Whether following a link runs a script: browsers skip blanks and control characters before it."""
-    return "".join(c for c in address if c > " ").lower().startswith("javascript:")
-
-
-def shown(template: str, **context: object) -> Danger:
-    request = RequestFactory().get("/memories/", headers={"host": "localhost"})
-    parser = Danger()
-    parser.feed(Template("{% load parts %}" + template).render(Context({"request": request, **context})))
-    return parser
+URL = reverse("console:tags")
 
 
 @pytest.fixture
-def memory(repository: MemoryRepository) -> StoredMemory:
-    return repository.get(repository.add(payload(), AUTHOR).memory_id).memory
+def tagged(repository: MemoryRepository) -> MemoryRepository:
+    held = [["backup", "api"], ["backup", "Backup-x"], ["backups"], ["Mer, et terre"], ["backup", "backups"]]
+    for at, tags in enumerate(held):
+        repository.add(payload(f"Subject_{at}", facts=[f"Fact {at}"], tags=tags), AUTHOR)
+    return repository
 
 
-@pytest.mark.parametrize("text", PAYLOADS)
-@pytest.mark.parametrize(
-    "part", ["{% memory_row memory usage conflicts=2 pick=True %}", "{% memory_card memory %}"]
-)
-def test_a_memory_stays_text(part: str, text: str, memory: StoredMemory) -> None:
-    from dataclasses import replace
-
-    hostile = replace(
-        memory, domain=text, subject=text, facts=(text, text), tags=(text,), source=text, id=text
-    )
-    found = shown(part, memory=hostile, usage=Usage())
-
-    assert found.found == []
-    assert found.text.count(text) >= 3
+@pytest.fixture
+def curator(client_as: ClientAs) -> Client:
+    return client_as("curator")
 
 
-@pytest.mark.parametrize("text", PAYLOADS)
-def test_every_other_part_keeps_text_as_text(text: str) -> None:
-    change = parts.FactChange("edit", text, (("", text), ("ins", text), ("del", text)))
-    sheet = parts.ConfirmSheet(
-        text,
-        text,
-        text,
-        "/memories/",
-        warnings=(text,),
-        figures=((text, text),),
-        samples=(parts.Sample(text, text, text, (change, parts.FactChange("gone", text)), text),),
-        irreversible=(text,),
-        hidden=((text, text),),
-        note=text,
-        foot=text,
-    )
-    bar = parts.FilterBar(
-        "/memories/",
-        text,
-        text,
-        (parts.Pill(text, text, "/memories/"),),
-        ((text, text),),
-        sorts=((text, text),),
-    )
-    found = shown(
-        "{% confirm_sheet sheet %}{% filter_bar bar %}{% notice notice %}{% empty empty %}{% stats tiles %}"
-        "{% chip text %}{% tag_chip text 3 %}{% category text %}{% short_id text %}{% fact_list facts %}"
-        "{% progress line %}{% key_hint text text %}",
-        sheet=sheet,
-        bar=bar,
-        notice=parts.Notice(text, text, code=text, actions=(parts.Action(text, value=text),)),
-        empty=parts.Empty("memory", text, text),
-        tiles=(parts.Stat(text, text, note=text, unit=text),),
-        text=text,
-        facts=(text,),
-        line=parts.Progress(text, 1, 2),
-    )
-
-    assert found.found == []
-    assert found.text.count(text) > 15
+def counts(repository: MemoryRepository) -> dict[str, int]:
+    return repository.catalogue().counts("tags")
 
 
-def test_claims_are_set_apart_and_nothing_is_lost() -> None:
-    fact = 'port=8410 host=tide.havlys.internal, see name="Tide API"; a != b'
-    html = Template("{% load parts %}{{ text|fact }}").render(Context({"text": fact}))
-    parser = Danger()
-    parser.feed(html)
-
-    assert parser.text == fact
-    assert html.count('<code class="m-claim">') == 3
+def ticked(client: Client, tags: list[str], action: str, **fields: str) -> Page:
+    form = {"of": "tags", "id": tags, "action": action, "next": URL, **fields}
+    return Page(client.post(reverse("console:bulk"), form, follow=True))
 
 
-def test_every_category_has_a_shape() -> None:
-    assert SHAPES.keys() == {str(category) for category in Category}
+def test_it_counts_the_memories_of_each_tag(tagged: MemoryRepository, curator: Client) -> None:
+    text = Page(curator.get(URL)).text
 
-
-@pytest.mark.parametrize(("tier", "bars"), [(1, 3), (2, 2), (3, 1)])
-def test_a_weightier_tier_fills_more_bars_and_says_its_digit(tier: int, bars: int) -> None:
-    html = Template("{% load parts %}{% tier n %}").render(Context({"n": tier}))
-
-    assert html.count('class="on"') == bars
-    assert f"T{tier}" in html
+    assert "5 tags on 5 memories" in text
+    assert "backup 3 Havlys" in text
+    assert text.index("backup 3") < text.index("backups 2") < text.index("api 1")
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "just now"),
-        (-500, "just now"),
-        (59, "just now"),
-        (300, "5 min ago"),
-        (3 * 3600, "3 h ago"),
-        (30 * 3600, "yesterday"),
-        (9 * 86400, "9 d ago"),
-        (800 * 86400, "2 y ago"),
-    ],
+    ("query", "first", "second"), [("name", "api 1", "backup 3"), ("used", "backup 3", "api 1")]
 )
-def test_a_time_says_how_long_ago_and_the_moment_on_hover(seconds: int, words: str) -> None:
-    moment = datetime.now(UTC) - timedelta(seconds=seconds)
-    html = Template("{% load parts %}{% when moment %}").render(Context({"moment": moment}))
-
-    assert f">{words}</time>" in html
-    assert f'title="{moment:%Y-%m-%d %H:%M:%S} UTC"' in html
-
-
-def test_what_never_happened_says_so() -> None:
-    assert "never" in Template("{% load parts %}{% when moment %}").render(Context({"moment": None}))
-
-
-@pytest.mark.parametrize(
-    ("offset", "says", "previous", "following"),
-    [
-        (0, (1, 50), "", "/memories/?tag=a&tag=b&size=50&offset=50"),
-        (
-            50,
-            (51, 100),
-            "/memories/?tag=a&tag=b&size=50&offset=0",
-            "/memories/?tag=a&tag=b&size=50&offset=100",
-        ),
-        (100, (101, 120), "/memories/?tag=a&tag=b&size=50&offset=50", ""),
-    ],
-)
-def test_a_pager_keeps_the_filter_and_ends_where_the_list_ends(
-    offset: int, says: tuple[int, int], previous: str, following: str
+def test_it_sorts_by_name_and_by_last_use(
+    tagged: MemoryRepository, curator: Client, query: str, first: str, second: str
 ) -> None:
-    request = RequestFactory().get("/memories/?tag=a&tag=b&size=20&offset=7")
-    pager = parts.Pager.of(request, total=120, offset=offset, size=50)
+    text = Page(curator.get(URL, {"sort": query})).text
 
-    assert (pager.first, pager.last) == says
-    assert (pager.previous_url, pager.next_url) == (previous, following)
+    assert text.index(first) < text.index(second)
 
 
-def test_a_link_to_a_page_that_is_not_there_is_no_link() -> None:
-    html = Template("{% load parts %}[{% page_link 'no-such-page' %}]").render(Context())
+def test_a_search_narrows_the_list(tagged: MemoryRepository, curator: Client) -> None:
+    page = Page(curator.get(URL, {"q": "BACK"}, headers={"HX-Request": "true"}))
 
-    assert html == "[]"
+    assert "backups 2" in page.text
+    assert "api" not in page.text
+
+
+def test_several_tags_are_merged_into_one_and_that_undone(tagged: MemoryRepository, curator: Client) -> None:
+    before = counts(tagged)
+    choice = ticked(curator, ["backups", "Backup-x"], "merge_tags")
+
+    preview = Page(press(curator, choice, "Preview", target="backup"))
+    assert "Make the tags backups, Backup-x into backup on 3 memories" in preview.text
+    assert "3 memories carry backup already" in preview.text
+    done = Page(press(curator, preview, "Retag 3 memories"))
+
+    assert counts(tagged) == {"backup": 4, "Mer, et terre": 1, "api": 1}
+    press(curator, done, "Undo")
+    assert counts(tagged) == before
+
+
+def test_a_tag_is_renamed(tagged: MemoryRepository, curator: Client) -> None:
+    page = Page(curator.get(URL))
+    form = next(form for form in page.forms if ("target", "") in form.fields)
+    preview = Page(
+        curator.post(form.action, dict(form.fields) | {"tag": "api", "target": "interface"}, follow=True)
+    )
+
+    press(curator, preview, "Retag 1 memory")
+
+    assert "api" not in counts(tagged)
+    assert counts(tagged)["interface"] == 1
+
+
+def test_only_the_case_of_a_tag_is_changed(tagged: MemoryRepository, curator: Client) -> None:
+    press(curator, ticked(curator, ["api"], "merge_tags", target="API"), "Retag 1 memory")
+
+    assert "API" in counts(tagged)
+    assert "api" not in counts(tagged)
+
+
+def test_a_tag_with_a_comma_is_one_tag(tagged: MemoryRepository, curator: Client) -> None:
+    press(curator, ticked(curator, ["Mer, et terre"], "remove_tags"), "Untag 1 memory")
+
+    assert "Mer, et terre" not in counts(tagged)
+
+
+def test_a_deleted_tag_leaves_its_memories(tagged: MemoryRepository, curator: Client) -> None:
+    preview = ticked(curator, ["backup", "api"], "remove_tags")
+    assert "Remove the tags backup, api from 3 memories" in preview.text
+
+    press(curator, preview, "Untag 3 memories")
+
+    assert counts(tagged) == {"backups": 2, "Backup-x": 1, "Mer, et terre": 1}
+    assert tagged.count() == 5
+
+
+def test_a_memory_that_got_the_tag_meanwhile_makes_the_set_another(
+    tagged: MemoryRepository, curator: Client
+) -> None:
+    preview = ticked(curator, ["api"], "remove_tags")
+    tagged.add(payload("Late", facts=["Late"], tags=["api"]), AUTHOR)
+
+    assert press(curator, preview, "Untag 1 memory").status_code == 409
+
+
+def test_a_suggestion_leads_to_its_preview(tagged: MemoryRepository, curator: Client) -> None:
+    page = Page(curator.get(URL))
+    assert "plural, 2 memories" in page.text
+
+    preview = Page(press(curator, page, "Preview"))
+
+    assert "Make the tag backups into backup on 2 memories" in preview.text
+
+
+def test_a_tag_that_nothing_carries_is_told(tagged: MemoryRepository, curator: Client) -> None:
+    assert "No memory carries this tag" in ticked(curator, ["nowhere"], "merge_tags", target="x").text
+
+
+def test_a_name_that_is_no_tag_is_refused(tagged: MemoryRepository, curator: Client) -> None:
+    page = ticked(curator, ["api"], "merge_tags", target="x" * 81)
+
+    assert "tag_too_long" in page.text
+
+
+def test_entities_are_counted_and_only_read(tagged: MemoryRepository, curator: Client) -> None:
+    page = Page(curator.get(URL, {"of": "entities"}))
+
+    assert "entities on" in page.text
+    assert not page.has_button("Merge")
+
+
+def test_a_viewer_reads_and_changes_nothing(tagged: MemoryRepository, client_as: ClientAs) -> None:
+    viewer = client_as("viewer")
+    page = Page(viewer.get(URL))
+
+    assert "backup 3" in page.text
+    assert not any(page.has_button(button) for button in ("Merge", "Delete", "Preview"))
+    form = {"of": "tags", "id": ["api"], "action": "remove_tags"}
+    assert viewer.post(reverse("console:bulk"), form).status_code == 403
+
+
+def test_who_may_change_memories_but_not_tags_merges_nothing(
+    tagged: MemoryRepository, client_as: ClientAs, person: object
+) -> None:
+    from django.contrib.auth.models import Permission
+
+    user = person("viewer")  # type: ignore[operator]
+    user.user_permissions.add(Permission.objects.get(codename="change_memory"))
+    form = {"of": "tags", "id": ["api"], "action": "remove_tags"}
+
+    assert client_as("viewer").post(reverse("console:bulk"), form).status_code == 403
+
+
+def test_no_tags_yet_says_so(repository: MemoryRepository, curator: Client) -> None:
+    assert "No tags yet" in Page(curator.get(URL)).text

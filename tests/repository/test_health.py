@@ -275,6 +275,31 @@ def test_many_rows_are_read_in_batches_and_counted(
     assert seen[-1] == (7, 7)
 
 
+def test_rows_that_have_come_back_or_gone_are_noticed(
+    repository: MemoryRepository, agent: Author, payload: PayloadMaker, deep: Callable[[], Integrity]
+) -> None:
+    """The list of deleted rows of an earlier version in the place of the present one."""
+    added = repository.add_many([payload(f"Subject_{number}") for number in range(4)], agent)
+    ids = [result.memory_id for result in added if not isinstance(result, MemsuiteError)]
+    repository.delete(ids[0], agent)
+    (older,) = (repository.path / "memories.lance" / "_deletions").iterdir()
+    repository.delete(ids[1], agent)
+    (newer,) = set((repository.path / "memories.lance" / "_deletions").iterdir()) - {older}
+    assert deep().sound
+    shutil.copy(older, newer)
+    assert [(row.file, row.what) for row in deep().rows] == [(newer, "3 rows are there instead of 2")]
+
+
+def test_an_empty_table_that_forgot_its_columns_is_named(
+    repository: MemoryRepository, stored: list[str], deep: Callable[[], Integrity]
+) -> None:
+    path = manifest_file(repository.path, schema.QUARANTINE)
+    content = path.read_bytes()
+    for name in (b"message", b"reason"):
+        overwrite(path, content.rindex(name), name.upper())
+    assert [file for file, _ in deep().files] == [path]
+
+
 def _rewritten(path: Path, table: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
     """The rows of a table as someone else would have written them, committed past all our code."""
     beside = lancedb.connect(str(path)).open_table(table)

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
@@ -35,6 +36,11 @@ def _writer(job: str, path: Path, arguments: Sequence[str]) -> subprocess.Popen[
 def _out(process: subprocess.Popen[str]) -> IO[str]:
     assert process.stdout is not None
     return process.stdout
+
+
+def _collect(process: subprocess.Popen[str], lines: list[str]) -> None:
+    for line in _out(process):
+        lines.append(line)
 
 
 def _say(process: subprocess.Popen[str], text: str = "go\n") -> None:
@@ -107,18 +113,22 @@ def test_a_kill_leaves_each_change_whole_or_absent(
     waiting = list(pairs)
     done = 0
     for _ in range(KILLS):
-        if len(waiting) < 4:
+        if len(waiting) < 5:
             break
         process = _writer(job, repository.path, waiting)
-        killer = threading.Timer(chance.uniform(0.02, 0.6), process.kill)
+        acknowledged: list[str] = []
+        listener = threading.Thread(target=_collect, args=(process, acknowledged))
+        listener.start()
         _say(process)
-        killer.start()
+        enough, moment = chance.randrange(4), chance.uniform(0, 0.08)
         while process.poll() is None:
             assert len(repository.read(counts)) == 1
-        acknowledged = len(_out(process).read().splitlines())
-        killer.cancel()
+            if len(acknowledged) >= enough:
+                time.sleep(moment)
+                process.kill()
+        listener.join()
         (now,) = reopened().read(counts)
-        assert done + acknowledged <= now <= done + acknowledged + 1
+        assert done + len(acknowledged) <= now <= done + len(acknowledged) + 1
         del waiting[: now - done]
         done = now
     assert done > 0

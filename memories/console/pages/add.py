@@ -56,7 +56,7 @@ def add_preview(request: HttpRequest) -> HttpResponse:
     """The preview of what is typed, and what is wrong with it. Writes nothing."""
     draft = posted_draft(request.POST)
     preview = preview_of_add(repository(), draft, blank_is_fine=True)
-    return render_page(request, PREVIEW, {"form": _form(draft, preview), "live": True})
+    return render_page(request, PREVIEW, {"form": FormView(draft, preview, is_new=True), "live": True})
 
 
 def add_page(

@@ -111,8 +111,9 @@ def _chooser(
     """What to do with the selection, each action with its value; the one asked for first."""
     offered = sorted(_offered(person, selection), key=lambda kind: kind.action != asked.action)
     tags = QueryDict(selection.query).getlist("tag") if selection.kind == By.TAGS else []
+    what = bulk_actions.memories(selection.count)
     context = {
-        "title": f"Change {bulk_actions.memories(selection.count)}",
+        "title": f"Change {bulk_actions.tags_named(tuple(tags))}" if tags else f"Change {what}",
         "selection": selection,
         "kinds": offered,
         "asked": asked,

@@ -92,13 +92,11 @@ def _shown(found: Job) -> dict[str, Any]:
 
 def _says(found: Job, state: State) -> str:
     """What a job came to, in a sentence."""
-    if state == State.FAILED:
-        return found.error_message
     if state == State.CANCELLED:
         return "Cancelled. Nothing was changed."
-    if state == State.INTERRUPTED:
-        whole = "The change had been stored whole." if found.stored else "Nothing of it was stored."
-        return f"Its process ended before it could report. {whole}"
+    if state in (State.FAILED, State.INTERRUPTED):
+        why = found.error_message or "Its process ended before it could report."
+        return f"{why} {'The change had been stored whole.' if found.stored else 'Nothing was stored.'}"
     if state != State.DONE:
         return ""
     if found.result.get("says"):

@@ -64,7 +64,7 @@ def memory_preview(request: HttpRequest, memory_id: str) -> HttpResponse:
     """The preview of what is typed, and what is wrong with it. Writes nothing."""
     detail, draft = repository().get(memory_id), posted_draft(request.POST)
     preview = preview_of_update(repository(), draft, detail)
-    form = _form(detail, draft, preview, _changed_meanwhile(detail, draft))
+    form = FormView(draft, preview, notices=_changed_meanwhile(detail, draft))
     return render_page(request, PREVIEW, {"form": form, "memory": detail.memory, "live": True})
 
 

@@ -12,7 +12,7 @@ from memories.console.paging import window
 from memories.console.parts import Action, BulkBar, Empty, FilterBar, Pager
 from memories.console.rendering import render_page
 from memories.console.repository_access import repository
-from memories.console.trash_contents import in_trash
+from memories.console.trash_contents import count_in_trash, in_trash
 
 LONGEST_SEARCH = 500
 
@@ -24,7 +24,7 @@ register(
         "console:trash",
         "trash",
         key="s",
-        count=lambda store: len(in_trash(store)),
+        count=count_in_trash,
     )
 )
 

@@ -1,0 +1,99 @@
+"""The kind of thing that would answer a question, and whether a memory holds one.
+
+"In which year" is answered by no memory without a year, however alike its words are. The phrases that ask
+for a kind are in ``memories/text/data/answers.toml``; what a memory must hold is deliberately easy to
+meet, so that only what cannot be an answer counts as lacking.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+from memories.retrieval.document import Document
+from memories.text.concepts import leaves
+
+NO_KIND = "nothing"
+"""Phrases that look like those that ask for a kind and do not: "how do", "when we"."""
+
+_DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_CLOCK_OR_DATE = re.compile(r"\d[.:h/]\d|\d+ ?h\b|\d{4}-\d\d")
+_PLACE_OF_FILE = re.compile(r"(?:^|[\s=`'\"(:])(?:~|\.{1,2})?/\w|\w\.[a-z]{2,4}\b")
+_NAME_INSIDE = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-zà-öø-ÿ][\w'-]+|@\w")
+_NUMBER_WORDS = frozenset(
+    """one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty
+    ninety hundred thousand million dozen half quarter once twice
+    un une deux trois quatre cinq sept huit neuf dix onze douze quinze vingt trente quarante cinquante soixante
+    cent cents mille million douzaine demi moitie quart
+    en ett to tre fire fem seks sju atte ni ti elleve tolv femten tjue tretti forti femti seksti hundre tusen
+    million dusin halv kvart dobbelt
+    ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf zwanzig hundert tausend dutzend halb
+    uno dos tres cuatro cinco seis siete ocho nueve diez once doce veinte cien mil docena medio""".split()
+)
+_MONTHS = frozenset(
+    """january february march april may june july august september october november december spring summer
+    autumn winter christmas easter janvier fevrier mars avril mai juin juillet aout septembre octobre novembre
+    decembre printemps ete automne hiver noel paques januar februar juni juli oktober desember var sommer host
+    vinter jul paske marz dezember fruhling herbst enero febrero marzo abril mayo junio julio agosto septiembre
+    octubre noviembre diciembre tomorrow yesterday demain hier imorgen""".split()
+)
+_PEOPLE = frozenset(("owner", "deputy", "customer", "supplier", "team", "family", "users", "employer", "role"))
+_TIMES = frozenset(("day", "time_of_day", "frequency", "schedule"))
+
+
+def kinds_asked(query: str) -> tuple[str, ...]:
+    """The kinds that a query asks for, the longest phrase counting where phrases overlap."""
+    flat = leaves(query)
+    phrases = _phrases()
+    found: dict[str, None] = {}
+    at = 0
+    while at < len(flat):
+        matching = (one for one in phrases.get(flat[at], ()) if tuple(flat[at : at + len(one[0])]) == one[0])
+        words, kind = next(matching, ((flat[at],), NO_KIND))
+        if kind != NO_KIND:
+            found[kind] = None
+        at += len(words)
+    return tuple(found)
+
+
+def holds_kind(document: Document, kind: str) -> bool:
+    """Whether a memory holds anything that could be an answer of this kind."""
+    text = "\n".join(document.memory.facts)
+    words, concepts = document.counts, document.concepts
+    has_number = bool(_DIGIT.search(text)) or not _NUMBER_WORDS.isdisjoint(words)
+    match kind:
+        case "person":
+            return bool(_NAME_INSIDE.search(text)) or not _PEOPLE.isdisjoint(concepts)
+        case "moment":
+            is_time = not (_TIMES.isdisjoint(concepts) and _MONTHS.isdisjoint(words))
+            return is_time or bool(_CLOCK_OR_DATE.search(text) or _YEAR.search(text))
+        case "year":
+            return bool(_YEAR.search(text))
+        case "duration":
+            return has_number or not concepts.isdisjoint(("duration", "frequency"))
+        case "frequency":
+            return has_number or not concepts.isdisjoint(("frequency", "day"))
+        case "amount":
+            return has_number
+        case "path":
+            return bool(_PLACE_OF_FILE.search(text))
+        case _:
+            return True
+
+
+@cache
+def _phrases() -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
+    """First word → (words, kind) of the phrases that begin with it, longest first."""
+    text = resources.files("memories.text").joinpath("data", "answers.toml").read_text(encoding="utf-8")
+    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for kind, lists in tomllib.loads(text).items():
+        for part in lists["ask"].split(","):
+            words = tuple(leaves(part))
+            found.setdefault(words[0], []).append((words, kind))
+    for some in found.values():
+        some.sort(key=lambda one: (-len(one[0]), one))
+    return found

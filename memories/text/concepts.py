@@ -1,0 +1,130 @@
+"""Words that mean the same thing to somebody who asks, in five languages: "looks after", "ansvarlig".
+
+`data/concepts.toml` has one table for each concept with a list of words and phrases for each language, and
+`ask`, phrases that only questions use. A text has a concept when it holds one of the entries; words are
+compared by their stems in the language of the entry.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from memories.text.languages import Language
+from memories.text.stems import stems
+from memories.text.words import words
+
+ASKED = "ask"
+"""The list of a concept whose phrases only a question uses, in whatever language."""
+
+NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """An entry of several words. `asked`: it counts in questions only."""
+
+    words: tuple[str, ...]
+    concept: str
+    asked: bool
+
+
+def leaves(text: str) -> list[str]:
+    """The folded words of `text` in order, identifiers in parts: what phrases are found in."""
+    return [leaf for word in words(text) for leaf in word.leaves]
+
+
+def concepts_of_word(variants: Iterable[str], languages: Collection[Language]) -> frozenset[str]:
+    """The concepts of a word, given as itself and its marked stems, in a text of `languages` (any if none)."""
+    found: set[str] = set()
+    for variant in variants:
+        by_language = _single().get(variant)
+        if by_language is None:
+            continue
+        for language, concepts in by_language.items():
+            if not languages or language in languages:
+                found |= concepts
+    return frozenset(found)
+
+
+def concepts_in(tokens: Iterable[str], in_order: Sequence[str]) -> frozenset[str]:
+    """The concepts of a memory: `tokens` are its words with their stems, `in_order` its words as they stand."""
+    held: set[str] = set()
+    single = _any_language()
+    for token in tokens:
+        held |= single.get(token, NONE)
+    held.update(phrase.concept for _, phrase in phrases_in(in_order) if not phrase.asked)
+    return frozenset(held)
+
+
+def phrases_in(flat: Sequence[str]) -> Iterator[tuple[int, Phrase]]:
+    """The phrases of `flat`, folded words in order, with their first position, the longest at each."""
+    beginnings = _phrases()
+    for at, first in enumerate(flat):
+        for phrase in beginnings.get(first, ()):
+            if tuple(flat[at : at + len(phrase.words)]) == phrase.words:
+                yield at, phrase
+
+
+def translations(concept: str) -> tuple[str, ...]:
+    """The folded single words of a concept, of all languages, in the order of the file."""
+    return _surfaces()[concept]
+
+
+@cache
+def _single() -> Mapping[str, Mapping[Language, frozenset[str]]]:
+    """Folded word or marked stem → language of the entry → concepts."""
+    found: dict[str, dict[Language, frozenset[str]]] = {}
+    for concept, source, entry in _entries():
+        if source == ASKED or len(entry) != 1:
+            continue
+        language = Language(source)
+        for key in (entry[0], *stems(entry[0], (language,))):
+            own = found.setdefault(key, {})
+            own[language] = own.get(language, NONE) | {concept}
+    return found
+
+
+@cache
+def _any_language() -> Mapping[str, frozenset[str]]:
+    return {key: frozenset().union(*owners.values()) for key, owners in _single().items()}
+
+
+@cache
+def _phrases() -> Mapping[str, tuple[Phrase, ...]]:
+    """First word → phrases that begin with it, longest first."""
+    found: dict[str, set[Phrase]] = {}
+    for concept, source, entry in _entries():
+        if len(entry) > 1 or source == ASKED:
+            found.setdefault(entry[0], set()).add(Phrase(entry, concept, source == ASKED))
+    return {
+        first: tuple(sorted(some, key=lambda phrase: (-len(phrase.words), phrase.words, phrase.concept)))
+        for first, some in found.items()
+    }
+
+
+@cache
+def _surfaces() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for concept, source, entry in _entries():
+        if source != ASKED and len(entry) == 1:
+            found.setdefault(concept, {})[entry[0]] = None
+    return {concept: tuple(some) for concept, some in found.items()}
+
+
+@cache
+def _entries() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """(concept, language or ASKED, folded words) of every entry."""
+    text = resources.files("memories.text").joinpath("data", "concepts.toml").read_text(encoding="utf-8")
+    return tuple(
+        (concept, source, entry)
+        for concept, lists in tomllib.loads(text).items()
+        for source, listed in lists.items()
+        for part in listed.split(",")
+        if (entry := tuple(leaves(part)))
+    )
+
+
