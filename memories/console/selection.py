@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import Http404, QueryDict
 from django.utils import timezone
 
@@ -179,5 +178,4 @@ def _there(store: MemoryRepository, by: By) -> set[Any]:
 
 
 def _forget_old() -> None:
-    with transaction.atomic():
-        Selection.objects.filter(expires_at__lte=timezone.now()).delete()
+    Selection.objects.filter(expires_at__lte=timezone.now()).delete()

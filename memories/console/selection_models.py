@@ -33,4 +33,4 @@ class Selection(models.Model):
 
     @property
     def memory_ids(self) -> list[str]:
-        return self.ids.split()
+        return self.ids.split("\n") if self.ids else []

@@ -21,7 +21,7 @@ RECENT_DAYS = 7
 LOW_QUALITY = 0.3
 """Below the default of 0.5 by enough that somebody, or an import, meant it."""
 OLD_DAYS = 30
-"""From this age on, a memory that was never recalled is worth asking whether it ever will be."""
+"""Of an older memory that was never recalled one may ask whether it ever will be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def counts(catalogue: Catalogue, recalls: Recalls, today: date, *, tags: int = 1
     table = catalogue.table
     created = table["created_at"]
     recent_from = today - timedelta(days=RECENT_DAYS - 1)
-    old_until = today - timedelta(days=OLD_DAYS)
+    old_until = today - timedelta(days=OLD_DAYS + 1)
     never = pc.invert(recalls.among(table["id"]))
     old = pc.less(created, _midnight(old_until + timedelta(days=1)))
     used = catalogue.counts("tags")

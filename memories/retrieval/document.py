@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from memories.repository import MemoryRepository, Snapshot, StoredMemory
 from memories.repository.snapshot import State
 from memories.retrieval.rarity import rarity
-from memories.text.concepts import concepts_in, concepts_of_word
+from memories.text.concepts import concepts_in, concepts_of_compound, concepts_of_word
 from memories.text.distance import SHORTEST_MISTYPED_WORD
 from memories.text.folding import fold
 from memories.text.languages import languages_of_stop_word
@@ -62,7 +62,10 @@ class Document:
     @cached_property
     def subject_concepts(self) -> Mapping[str, frozenset[str]]:
         """What each word of the subject means."""
-        return {word: concepts_of_word((word, *stems(word)), ()) for word in self.subject_words}
+        return {
+            word: concepts_of_word((word, *stems(word)), ()) or concepts_of_compound(word)
+            for word in self.subject_words
+        }
 
     @cached_property
     def text(self) -> str:

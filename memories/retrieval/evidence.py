@@ -14,8 +14,8 @@ from memories.retrieval.kinds import holds_kind
 from memories.retrieval.question import CONCEPT_WORTH, Match, Question, Term
 from memories.text.scripts import has_unspaced
 
-HALF_MASS = 10.0
-"""The rarity of one distinctive word, at which ``mass`` is a half."""
+HALF_MASS = 20.0
+"""The rarity of two distinctive words, at which ``mass`` is a half."""
 
 ALL_FOUND = 0.999
 """A coverage above this is complete: a sum of weights is not exactly one."""
@@ -23,7 +23,7 @@ ALL_FOUND = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Each in 0..1 but ``centred`` (-1..1). ``about`` and ``lacking`` count against a memory, all others for it."""
+    """Each in 0..1 but ``centred`` (-1..1). AGAINST count against a memory, all others for it."""
 
     coverage: float
     """Share of the query's informative words that the memory holds, weighted by rarity."""
@@ -42,10 +42,14 @@ class Evidence:
     only a mistyped or related form; else 0."""
     mass: float
     """How much rarity the words found carry together: one everyday word is little, whatever its share."""
+    topic_mass: float
+    """The same without the names in the query."""
     whole: float
     """``mass`` where the memory holds every informative word, else 0: a query of one distinctive word."""
     about: float
     """Share of the names and exact parts of the query that the memory does not hold."""
+    unnamed: float
+    """Share of the things asked for, the port in "which port", that the memory does not hold."""
     lacking: float
     """1 where the query asks for a kind of thing, a year or a person, of which the memory holds none."""
 
@@ -65,12 +69,12 @@ class Evidence:
 
 
 FEATURES = (
-    *("coverage", "topic", "centred", "both", "topic_both", "exact"),
-    *("subject", "named", "distinctive", "mass", "whole", "about", "lacking"),
+    *("coverage", "topic", "centred", "both", "topic_both"),
+    *("exact", "subject", "named", "distinctive", "mass", "topic_mass", "whole", "about", "unnamed", "lacking"),
 )
 """What a calibration may weigh, in the order of its tables."""
 
-AGAINST = frozenset({"about", "lacking"})
+AGAINST = frozenset({"about", "unnamed", "lacking"})
 """Features that count against a memory."""
 
 
@@ -115,6 +119,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
     coverage = _covered(found)
     matched = sum(term.weight * share for term, share in found)
     mass = matched / (matched + HALF_MASS)
+    topical = sum(term.weight * share for term, share in found if not term.is_name)
     return Evidence(
         coverage=coverage,
         topic=_covered([(term, share) for term, share in found if not term.is_name], otherwise=coverage),
@@ -124,8 +129,10 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         named=float(names_subject(question, document)),
         distinctive=max((share for term, share in found if term.is_distinctive), default=0.0),
         mass=mass,
+        topic_mass=topical / (topical + HALF_MASS),
         whole=mass if coverage > ALL_FOUND else 0.0,
         about=_mean([1 - share for share in (*names, *exact)]),
+        unnamed=_mean([1 - share for term, share in found if term.is_asked]),
         lacking=_lacking(question, document),
     )
 

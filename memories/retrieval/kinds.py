@@ -15,6 +15,7 @@ from importlib import resources
 
 from memories.retrieval.document import Document
 from memories.text.concepts import leaves
+from memories.text.languages import folded_entries
 
 NO_KIND = "nothing"
 """Phrases that look like those that ask for a kind and do not: "how do", "when we"."""
@@ -23,26 +24,25 @@ _DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CLOCK_OR_DATE = re.compile(r"\d[.:h/]\d|\d+ ?h\b|\d{4}-\d\d")
 _PLACE_OF_FILE = re.compile(r"(?:^|[\s=`'\"(:])(?:~|\.{1,2})?/\w|\w\.[a-z]{2,4}\b")
+_COMMAND = re.compile(r"`|(?:^|\s)(?:\.?/\w|--\w)")
+_ADDRESS = re.compile(r"#\w|\w@\w|\w:\d|\bhost\b|://")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-zà-öø-ÿ][\w'-]+|@\w")
-_NUMBER_WORDS = frozenset(
-    """one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty
-    ninety hundred thousand million dozen half quarter once twice
-    un une deux trois quatre cinq sept huit neuf dix onze douze quinze vingt trente quarante cinquante soixante
-    cent cents mille million douzaine demi moitie quart
-    en ett to tre fire fem seks sju atte ni ti elleve tolv femten tjue tretti forti femti seksti hundre tusen
-    million dusin halv kvart dobbelt
-    ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf zwanzig hundert tausend dutzend halb
-    uno dos tres cuatro cinco seis siete ocho nueve diez once doce veinte cien mil docena medio""".split()
+_LINKS = frozenset(("de", "d", "du", "des", "kind", "sort", "type", "of", "slags", "art", "von"))
+_PEOPLE = frozenset(
+    ("owner", "deputy", "customer", "supplier", "team", "family", "users", "employer", "role")
 )
-_MONTHS = frozenset(
-    """january february march april may june july august september october november december spring summer
-    autumn winter christmas easter janvier fevrier mars avril mai juin juillet aout septembre octobre novembre
-    decembre printemps ete automne hiver noel paques januar februar juni juli oktober desember var sommer host
-    vinter jul paske marz dezember fruhling herbst enero febrero marzo abril mayo junio julio agosto septiembre
-    octubre noviembre diciembre tomorrow yesterday demain hier imorgen""".split()
-)
-_PEOPLE = frozenset(("owner", "deputy", "customer", "supplier", "team", "family", "users", "employer", "role"))
-_TIMES = frozenset(("day", "time_of_day", "frequency", "schedule"))
+
+
+def words_asked(flat: Sequence[str]) -> frozenset[str]:
+    """The folded words that stand where the thing asked for is named: "which port", "quel port"."""
+    which = folded_entries("which")
+    found: set[str] = set()
+    for at, word in enumerate(flat[:-1]):
+        if word in which:
+            following = flat[at + 1 : at + 4]
+            linked = [one for one in following if one not in _LINKS]
+            found.update(linked[:1])
+    return frozenset(found)
 
 
 def kinds_asked(query: str) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ def holds_kind(document: Document, kind: str) -> bool:
     """Whether a memory holds anything that could be an answer of this kind."""
     text = "\n".join(document.memory.facts)
     words, concepts = document.counts, document.concepts
-    has_number = bool(_DIGIT.search(text)) or not _NUMBER_WORDS.isdisjoint(words)
+    has_number = bool(_DIGIT.search(text)) or not folded_entries("numbers").isdisjoint(words)
     match kind:
         case "person":
             return bool(_NAME_INSIDE.search(text)) or not _PEOPLE.isdisjoint(concepts)
         case "moment":
-            is_time = not (_TIMES.isdisjoint(concepts) and _MONTHS.isdisjoint(words))
+            is_time = not (_TIMES.isdisjoint(concepts) and folded_entries("months").isdisjoint(words))
             return is_time or bool(_CLOCK_OR_DATE.search(text) or _YEAR.search(text))
         case "year":
             return bool(_YEAR.search(text))
@@ -79,6 +79,11 @@ def holds_kind(document: Document, kind: str) -> bool:
             return has_number or not concepts.isdisjoint(("frequency", "day"))
         case "amount":
             return has_number
+        case "place":
+            named = _NAME_INSIDE.search(text) or _PLACE_OF_FILE.search(text) or _ADDRESS.search(text)
+            return bool(named) or not _PLACES.isdisjoint(concepts)
+        case "command":
+            return bool(_COMMAND.search(text))
         case "path":
             return bool(_PLACE_OF_FILE.search(text))
         case _:

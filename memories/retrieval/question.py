@@ -8,9 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memories.retrieval.document import Document
-from memories.retrieval.kinds import kinds_asked
+from memories.retrieval.kinds import kinds_asked, words_asked
 from memories.retrieval.rarity import is_known, rarity
-from memories.text.concepts import concepts_of_word, leaves, phrases_in
+from memories.text.concepts import (
+    concepts_of_compound,
+    concepts_of_mistyped,
+    concepts_of_word,
+    leaves,
+    phrases_in,
+)
 from memories.text.distance import SHORTEST_MISTYPED_WORD, within_one_typo
 from memories.text.folding import fold, plain_text
 from memories.text.languages import Language, noise_words, technology_words
@@ -29,6 +35,9 @@ Compounds, and words that languages share, have no common stem."""
 
 CONCEPT_WORTH = 0.7
 """What a term counts for of which only the meaning is found: sauvegarde for backup."""
+
+MOST_OF_A_CONCEPT = 7.0
+"""The weight of a word that has a meaning others have words for, however rare it is."""
 
 PHRASE_WEIGHT = 5.0
 """The weight of a phrase of function words that asks for a kind of fact, "how often": that of an everyday
@@ -73,6 +82,8 @@ class Term:
     weight: float
     is_name: bool
     is_distinctive: bool
+    is_asked: bool
+    """Whether it names the thing asked for: the port in "which port"."""
     concepts: frozenset[str]
     """What it means: a word of another language or of other people may stand for it."""
     likeness: Likeness = field(repr=False, compare=False)
@@ -161,7 +172,12 @@ def names_in(query: QueryWords) -> Iterator[str]:
         capitalised = {fold(part) for part in _PARTS.findall(word.text) if part[0].isupper()}
         for leaf in word.leaves:
             named = leaf in capitalised or len(word.leaves) == 1
-            if named and leaf in known_terms and leaf not in technology_words() and (tells or not is_known(leaf)):
+            if (
+                named
+                and leaf in known_terms
+                and leaf not in technology_words()
+                and (tells or not is_known(leaf))
+            ):
                 yield leaf
 
 
@@ -183,39 +199,63 @@ def _terms(wanted: Sequence[QueryTerm], query: QueryWords, names: frozenset[str]
     """The informative words, and the phrases of function words that ask for a kind of fact."""
     by_phrase: dict[str, set[str]] = {}
     phrases: dict[str, set[str]] = {}
+    flat = leaves(plain_text(query.raw[:MAX_CHARACTERS]))
+    named_kinds = words_asked(flat)
     words_wanted = {term.word for term in wanted}
-    for _, phrase in phrases_in(leaves(plain_text(query.raw[:MAX_CHARACTERS]))):
+    for _, phrase in phrases_in(flat):
         told = words_wanted.intersection(phrase.words) - names
         for word in told:
             by_phrase.setdefault(word, set()).add(phrase.concept)
         if not told:
             phrases.setdefault(" ".join(phrase.words), set()).add(phrase.concept)
-    weighed = [_weighted(term, query, names, frozenset(by_phrase.get(term.word, ()))) for term in wanted]
+    weighed = [
+        _weighted(term, query, names, frozenset(by_phrase.get(term.word, ())), term.word in named_kinds)
+        for term in wanted
+    ]
     asked = [_asked(words, frozenset(concepts)) for words, concepts in phrases.items()]
     return (*weighed, *asked)
 
 
 def _asked(words: str, concepts: frozenset[str]) -> Term:
     nothing = Likeness(words, may_be_mistyped=False)
-    return Term(words, frozenset(), PHRASE_WEIGHT, False, False, concepts, nothing)
+    return Term(words, frozenset(), PHRASE_WEIGHT, False, False, False, concepts, nothing)
 
 
-def _weighted(term: QueryTerm, query: QueryWords, names: frozenset[str], concepts: frozenset[str]) -> Term:
+def _weighted(
+    term: QueryTerm, query: QueryWords, names: frozenset[str], concepts: frozenset[str], is_asked: bool
+) -> Term:
     weight = rarity(term.word, query.languages)
     if term.role is TermRole.RELATION:
         weight *= RELATION_WEIGHT
     is_name = term.word in names
-    is_distinctive = is_name or not is_known(term.word)
     long_enough = len(term.word) > SHORTEST_MISTYPED_WORD and term.word.isalpha()
+    unknown = not is_known(term.word)
+    if is_name:
+        concepts = frozenset()
+    elif not concepts:
+        concepts = _concepts(term, query, long_enough and unknown)
+    if concepts:
+        # Others say the same in other words, so this word is not what makes the question different.
+        weight = min(weight, MOST_OF_A_CONCEPT)
+    is_distinctive = is_name or (unknown and not concepts)
     return Term(
         word=term.word,
         variants=term.variants,
         weight=weight,
         is_name=is_name,
         is_distinctive=is_distinctive,
-        concepts=frozenset() if is_name else concepts or concepts_of_word(term.variants, query.languages),
-        likeness=Likeness(term.word, may_be_mistyped=long_enough and is_distinctive),
+        is_asked=is_asked and not is_name,
+        concepts=concepts,
+        likeness=Likeness(term.word, may_be_mistyped=long_enough and (is_name or unknown)),
     )
+
+
+def _concepts(term: QueryTerm, query: QueryWords, may_be_mistyped: bool) -> frozenset[str]:
+    """What a word means: as it stands, else as a compound, else as one with a typing error."""
+    found = concepts_of_word(term.variants, query.languages) or concepts_of_word(term.variants, ())
+    if not found and may_be_mistyped:
+        found = concepts_of_compound(term.word) or concepts_of_mistyped(term.word)
+    return found
 
 
 def _worth(asked: str, held: str, may_be_mistyped: bool) -> float:

@@ -10,17 +10,21 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
+from memories.text.distance import within_one_typo
 from memories.text.languages import Language
-from memories.text.stems import stems
+from memories.text.stems import stem_language, stems
 from memories.text.words import words
 
 ASKED = "ask"
 """The list of a concept whose phrases only a question uses, in whatever language."""
 
 NONE: frozenset[str] = frozenset()
+
+COMPOUNDING = (Language.NORWEGIAN, Language.GERMAN)
+SHORTEST_COMPOUND, SHORTEST_PART, SHORTEST_MISTYPED = 8, 4, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +42,47 @@ def leaves(text: str) -> list[str]:
 
 
 def concepts_of_word(variants: Iterable[str], languages: Collection[Language]) -> frozenset[str]:
-    """The concepts of a word, given as itself and its marked stems, in a text of `languages` (any if none)."""
+    """The concepts of a word, given as itself and its marked stems, in a text of `languages` (none: any)."""
     found: set[str] = set()
     for variant in variants:
-        by_language = _single().get(variant)
-        if by_language is None:
-            continue
-        for language, concepts in by_language.items():
+        for language, concepts in _single().get(variant, {}).items():
             if not languages or language in languages:
                 found |= concepts
     return frozenset(found)
 
 
+@lru_cache(maxsize=50_000)
+def concepts_of_compound(word: str) -> frozenset[str]:
+    """The concepts of the end of a folded word: a "databaseserver" is a server. Norwegian and German write
+    compounds as one word, the last part of which says what the whole is."""
+    if len(word) < SHORTEST_COMPOUND or not word.isalpha():
+        return NONE
+    ends = (word[at:] for at in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1))
+    return next((found for end in ends if (found := _concepts_of_end(end))), NONE)
+
+
+@lru_cache(maxsize=10_000)
+def concepts_of_mistyped(word: str) -> frozenset[str]:
+    """The concepts of the words that a folded word is one typing error away from."""
+    near = (entry for entry in _single() if stem_language(entry) is None and within_one_typo(word, entry))
+    return frozenset().union(*(_any_language()[entry] for entry in near if len(entry) >= SHORTEST_MISTYPED))
+
+
+def _concepts_of_end(end: str) -> frozenset[str]:
+    owners = _single()
+    for key in (end, *stems(end, COMPOUNDING)):
+        found = [concepts for language, concepts in owners.get(key, {}).items() if language in COMPOUNDING]
+        if found:
+            return NONE.union(*found)
+    return NONE
+
+
 def concepts_in(tokens: Iterable[str], in_order: Sequence[str]) -> frozenset[str]:
-    """The concepts of a memory: `tokens` are its words with their stems, `in_order` its words as they stand."""
+    """The concepts of a memory: `tokens` are its words and stems, `in_order` its words as they stand."""
     held: set[str] = set()
     single = _any_language()
     for token in tokens:
-        held |= single.get(token, NONE)
+        held |= single.get(token) or concepts_of_compound(token)
     held.update(phrase.concept for _, phrase in phrases_in(in_order) if not phrase.asked)
     return frozenset(held)
 
@@ -126,5 +153,3 @@ def _entries() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
         for part in listed.split(",")
         if (entry := tuple(leaves(part)))
     )
-
-

@@ -83,7 +83,7 @@ def test_what_waits_leads_to_a_list_of_as_many(client_as: ClientAs, stored: dict
     page = opened(client_as)
     counts = {
         "Memories in conflict": 2,
-        "Never recalled in 30 days": 2,
+        "Older than 30 days, never recalled": 2,
         "Quality 0.3 or less": 1,
     }
 

@@ -240,6 +240,19 @@ def test_an_interrupted_job_that_had_stored_its_change_offers_undo(
     assert many[0] in repository.snapshot().memories([many[0]])
 
 
+def test_a_dead_job_shows_what_became_of_it_before_anyone_has_marked_it(
+    owner: User, repository: MemoryRepository, many: list[str], curator: Client
+) -> None:
+    deleted = repository.delete(many[0], AUTHOR)
+    given = {"state": State.COMMITTING, "process": "999999999:1:none", "heartbeat_at": timezone.now()}
+    stored = row(owner, operation_id=deleted.operation_id, **given)
+    lost = row(owner, **given)
+
+    assert "stored whole" in Page(curator.get(reverse("console:job", args=[stored.pk]))).text
+    assert "Nothing was stored" in Page(curator.get(reverse("console:job", args=[lost.pk]))).text
+    assert Job.objects.filter(state=State.COMMITTING).count() == 2
+
+
 def test_a_job_that_says_nothing_for_a_minute_counts_as_gone(
     owner: User, repository: MemoryRepository
 ) -> None:

@@ -227,7 +227,9 @@ def test_without_any_memory_the_page_says_how_to_add(
     page = opened(client_as, role="curator")
 
     assert "No memories yet" in page.one(having="m-empty").text
+    assert page.link("Add a memory") == "/memories/add/"
     assert not page.all(having="m-filter")
+    assert "Add a memory" not in opened(client_as, role="viewer").one(having="m-empty").text
 
 
 def test_where_nothing_matches_the_filters_can_be_cleared(client_as: ClientAs, three: list[str]) -> None:

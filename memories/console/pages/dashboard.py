@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from memories.console import times
-from memories.console.access import accepts, may
+from memories.console.access import accepts, allows, full_name, may
 from memories.console.charts import LineChart, Point, bars
 from memories.console.filters import MemoryFilter, Sort
 from memories.console.navigation import Page, Section, page_url, rail_pages, register
@@ -58,7 +58,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "database_size": " ".join(_size(stored.database)),
         "backups_size": " ".join(_size(stored.backups)) if stored.backup_count else "none",
         "maintenance_url": page_url("maintenance"),
-        "empty": _empty() if not figures.total else None,
+        "empty": _empty(request.user) if not figures.total else None,
     }
     if figures.total:
         context |= _charts(figures) | {
@@ -99,7 +99,7 @@ def _reviews(
     yield "Open conflicts", conflicts.rows, _conflicts_url()
     yield "Memories in conflict", conflicts.memories, _listed(conflict=True)
     old = _listed(never_recalled=True, created_to=figures.old_until)
-    yield f"Never recalled in {OLD_DAYS} days", figures.never_recalled_old, old
+    yield f"Older than {OLD_DAYS} days, never recalled", figures.never_recalled_old, old
     low = _listed(quality_max=LOW_QUALITY)
     yield f"Quality {LOW_QUALITY} or less", figures.low_quality, low
 
@@ -135,10 +135,11 @@ def _most_recalled(store: MemoryRepository, recalled: Recalls) -> list[tuple[Any
     return [(memories[name], usage.get(name), conflicts.get(name, 0)) for name in ids if name in memories]
 
 
-def _empty() -> Empty:
+def _empty(user: User | AnonymousUser) -> Empty:
     """The first day: what fills this page."""
+    add = page_url("add") if allows(user, full_name("add_memory")) else ""
     offered = (
-        ("Add a memory", page_url("add"), True),
+        ("Add a memory", add, True),
         ("What is on this machine", page_url("welcome"), False),
     )
     return Empty(

@@ -11,6 +11,7 @@ from django.urls import path
 
 from memories.console import jobs
 from memories.console.access import accepts, may
+from memories.console.audit_evidence import is_written
 from memories.console.job_models import UNFINISHED, Job, State
 from memories.console.rendering import render_page, toast
 from memories.console.repository_access import repository
@@ -78,25 +79,26 @@ def _shown(found: Job) -> dict[str, Any]:
     """A job as its templates read it. One whose process is gone shows so before anyone has marked it."""
     gone = found.state in UNFINISHED and found.state != State.QUEUED and jobs.is_gone(found)
     state = State.INTERRUPTED if gone else State(found.state)
+    stored = is_written(found.operation_id) if gone else found.stored
     return {
         "row": found,
         "state": state,
         "live": state in UNFINISHED,
         "waits": state == State.QUEUED,
         "progress": found.progress(),
-        "says": _says(found, state),
+        "says": _says(found, state, stored),
         "kind": {State.DONE: "ok", State.FAILED: "bad", State.INTERRUPTED: "warn"}.get(state, ""),
-        "undo": found.operation_id if found.stored else "",
+        "undo": found.operation_id if stored else "",
     }
 
 
-def _says(found: Job, state: State) -> str:
+def _says(found: Job, state: State, stored: bool) -> str:
     """What a job came to, in a sentence."""
     if state == State.CANCELLED:
         return "Cancelled. Nothing was changed."
     if state in (State.FAILED, State.INTERRUPTED):
         why = found.error_message or "Its process ended before it could report."
-        return f"{why} {'The change had been stored whole.' if found.stored else 'Nothing was stored.'}"
+        return f"{why} {'The change had been stored whole.' if stored else 'Nothing was stored.'}"
     if state != State.DONE:
         return ""
     if found.result.get("says"):

@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 from django.utils.http import urlencode
 
-from memories.console.access import accepts, may
+from memories.console.access import accepts, allows, full_name, may
 from memories.console.bulk_actions import KINDS, may_apply
 from memories.console.filters import MemoryFilter, Sort
 from memories.console.memory_list import Choices, Listing, listing, search_notice
 from memories.console.navigation import Page, Section, page_url, register
-from memories.console.parts import PAGE_SIZES, Action, BulkBar, Empty, Pager
+from memories.console.parts import PAGE_SIZES, Action, BulkBar, Empty, Notice, Pager
 from memories.console.rendering import render_page, wants_fragment
 from memories.console.repository_access import repository
 from memories.console.saved_filters import saved_filters
@@ -81,6 +81,8 @@ def _context(request: HttpRequest, wanted: MemoryFilter, found: Listing) -> dict
         "title": "Memories",
         "wide": True,
         "wanted": wanted,
+        # Sent as nothing, so that the order follows when what is searched for changes.
+        "suits": wanted.without("sort").order,
         "found": found,
         "size": size if size != PAGE_SIZE else "",
         "pills": [replace(pill, remove_url=_sized(pill.remove_url, size)) for pill in wanted.pills(_url())],
@@ -91,7 +93,7 @@ def _context(request: HttpRequest, wanted: MemoryFilter, found: Listing) -> dict
         "tiers": [int(tier) for tier in Tier],
         "saved": saved_filters(request.user, store, wanted),
         "notice": notice,
-        "empty": None if found.rows else _empty(wanted, found, size, searched=notice is not None),
+        "empty": None if found.rows else _empty(request.user, wanted, found, notice),
         "pager": Pager(_url(), found.total, found.offset, size, wanted.pairs()),
         "bulk": BulkBar(ROWS_FORM, found.total, actions=changes) if changes and found.rows else None,
         "bulk_url": page_url("bulk"),
@@ -119,9 +121,11 @@ def _heads(wanted: MemoryFilter, size: int) -> Mapping[str, tuple[str, bool]]:
     }
 
 
-def _empty(wanted: MemoryFilter, found: Listing, size: int, *, searched: bool) -> Empty | None:
+def _empty(
+    user: User | AnonymousUser, wanted: MemoryFilter, found: Listing, notice: Notice | None
+) -> Empty | None:
     if not found.stored:
-        add = page_url("add")
+        add = page_url("add") if allows(user, full_name("add_memory")) else ""
         return Empty(
             "memory",
             "No memories yet",
@@ -129,10 +133,10 @@ def _empty(wanted: MemoryFilter, found: Listing, size: int, *, searched: bool) -
             "sample memories with manage.py demo_data in a home of their own.",
             [Action("Add a memory", add, icon="plus", primary=True)] if add else (),
         )
-    if searched and not wanted.without("q").narrows:
+    if notice is not None and not wanted.without("q").narrows:
         # The notice above says it all: nothing but the search leaves anything out.
         return None
-    cleared = Action("Clear filters", _address(MemoryFilter(sort=wanted.sort), size))
+    cleared = Action("Clear filters", _address(MemoryFilter(sort=wanted.sort), found.size))
     return Empty(
         "search",
         "Nothing matches",
