@@ -51,7 +51,7 @@ run: install
 	$(RUN) manage.py serve --first-run --port $(PORT)
 
 demo: install
-	$(RUN) manage.py demo_data --hermes-home .demo
+	$(RUN) manage.py demo_data --hermes-home .demo --walk
 	$(RUN) manage.py serve --hermes-home .demo --fresh-login --port $(PORT)
 
 test: install

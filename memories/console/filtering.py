@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memories.console.recalls import recalls
 from memories.contract import Category, Tier
 from memories.repository import MemoryRepository, Snapshot, schema
 from memories.repository.catalogue import ORDERS
@@ -51,7 +50,7 @@ def _let_through(repository: MemoryRepository, wanted: MemoryFilter) -> tuple[pa
         found = _found(repository, wanted)
         table = _among(table, found)
     if wanted.never_recalled:
-        table = table.filter(pc.invert(recalls(repository).among(table["id"])))
+        table = table.filter(pc.invert(repository.usage.recalls().among(table["id"])))
     return table, found
 
 
@@ -143,9 +142,9 @@ def _ordered(
         named = set(_ids(table.filter(_named(table, wanted.q))))
         return [*(name for name in ids if name in named), *(name for name in ids if name not in named)]
     if order == "recalled":
-        return recalls(repository).last_first(ids)
+        return repository.usage.recalls().last_first(ids)
     if order == "most_recalled":
-        return recalls(repository).most_first(ids)
+        return repository.usage.recalls().most_first(ids)
     return ids
 
 

@@ -11,11 +11,10 @@ from django.http import QueryDict
 
 from memories.console.filters import MemoryFilter
 from memories.console.navigation import page_url
-from memories.console.recalls import Recalls, recalls
 from memories.console.saved_filter_models import LONGEST_NAME, SavedFilter
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding.base import Readiness
-from memories.repository import MemoryRepository
+from memories.repository import MemoryRepository, Recalls
 from memories.repository.snapshot import State
 
 MOST = 20
@@ -100,7 +99,7 @@ class _Counter:
         self._counts: OrderedDict[str, tuple[State, Recalls, int]] = OrderedDict()
 
     def count(self, repository: MemoryRepository, query: str) -> int | None:
-        state, recalled = repository.snapshot().state, recalls(repository)
+        state, recalled = repository.snapshot().state, repository.usage.recalls()
         with self._lock:
             known = self._counts.get(query)
         if known is not None and known[0] == state and known[1] is recalled:

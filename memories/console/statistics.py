@@ -12,9 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from memories.console.recalls import Recalls
 from memories.contract import Category, Tier
-from memories.repository import Catalogue, Snapshot, schema
+from memories.repository import Catalogue, Recalls, Snapshot, schema
 
 WEEKS = 12
 RECENT_DAYS = 7

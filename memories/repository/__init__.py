@@ -10,6 +10,7 @@ from memories.repository.catalogue import Catalogue
 from memories.repository.edges import Edge
 from memories.repository.graph import GraphSummary, GraphView
 from memories.repository.ledger import Conflict
+from memories.repository.recalls import Recalls
 from memories.repository.records import Author, StoredMemory
 from memories.repository.repository import MemoryRepository
 from memories.repository.results import (
@@ -41,6 +42,7 @@ __all__ = [
     "MemoryDetail",
     "MemoryPage",
     "MemoryRepository",
+    "Recalls",
     "RestoreResult",
     "Snapshot",
     "StoredMemory",

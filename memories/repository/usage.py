@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memories.repository.recalls import Recalls, RecallsCache
+
 if TYPE_CHECKING:
     from memories.repository.records import StoredMemory
 
@@ -100,6 +102,7 @@ class UsageStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
+        self._recalls = RecallsCache(path)
 
     def record_recall(self, ids: Collection[str]) -> None:
         """An explicit recall by the agent returned these memories."""
@@ -137,6 +140,10 @@ class UsageStore:
         except (sqlite3.Error, OSError) as error:
             return str(error)
         return "" if said == "ok" else str(said)
+
+    def recalls(self) -> Recalls:
+        """The recalls of all memories as they stand."""
+        return self._recalls.now()
 
     def _count(self, rows: Sequence[tuple[str, str, int, int, str]]) -> None:
         if not rows or not self._path.parent.is_dir():

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from memories.repository import MemoryRepository, Snapshot, StoredMemory
 from memories.repository.snapshot import State
+from memories.retrieval.kinds import kinds_held
 from memories.retrieval.rarity import rarity
 from memories.text.concepts import concepts_in, concepts_of_compound, concepts_of_word
 from memories.text.distance import SHORTEST_MISTYPED_WORD
@@ -51,6 +52,11 @@ class Document:
         """What its words mean, as ``memories.text.concepts`` names it."""
         in_order = [word for word in self.memory.search_text.split() if stem_language(word) is None]
         return concepts_in(self.counts, in_order)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of question that it could answer, as ``kinds`` names them."""
+        return kinds_held("\n".join(self.memory.facts), self.counts.keys(), self.concepts)
 
     @cached_property
     def subject_words(self) -> Mapping[str, float]:

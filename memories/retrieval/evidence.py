@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memories.retrieval.document import Document
-from memories.retrieval.kinds import holds_kind
 from memories.retrieval.question import CONCEPT_WORTH, Match, Question, Term
 from memories.text.scripts import has_unspaced
 
@@ -133,7 +132,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         whole=mass if coverage > ALL_FOUND else 0.0,
         about=_mean([1 - share for share in (*names, *exact)]),
         unnamed=_mean([1 - share for term, share in found if term.is_asked]),
-        lacking=_lacking(question, document),
+        lacking=float(not document.kinds.issuperset(question.kinds)),
     )
 
 
@@ -164,10 +163,6 @@ def _contains(text: str, phrase: str) -> bool:
 def _joined(left: str, right: str) -> bool:
     """Whether two neighbouring characters belong to one word; scripts without blanks have no such bounds."""
     return left.isalnum() and right.isalnum() and not (has_unspaced(left) or has_unspaced(right))
-
-
-def _lacking(question: Question, document: Document) -> float:
-    return float(not all(holds_kind(document, kind) for kind in question.kinds))
 
 
 def _subject_share(question: Question, document: Document) -> float:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
-from memories.retrieval.document import Document
 from memories.text.concepts import leaves
 from memories.text.languages import folded_entries
 
@@ -25,12 +24,13 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CLOCK_OR_DATE = re.compile(r"\d[.:h/]\d|\d+ ?h\b|\d{4}-\d\d")
 _PLACE_OF_FILE = re.compile(r"(?:^|[\s=`'\"(:])(?:~|\.{1,2})?/\w|\w\.[a-z]{2,4}\b")
 _COMMAND = re.compile(r"`|(?:^|\s)(?:\.?/\w|--\w)")
-_ADDRESS = re.compile(r"#\w|\w@\w|\w:\d|\bhost\b|://")
 _NAME_INSIDE = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-zà-öø-ÿ][\w'-]+|@\w")
 _LINKS = frozenset(("de", "d", "du", "des", "kind", "sort", "type", "of", "slags", "art", "von"))
+# Concepts that are a time or somebody by themselves.
 _PEOPLE = frozenset(
     ("owner", "deputy", "customer", "supplier", "team", "family", "users", "employer", "role")
 )
+_TIMES = frozenset(("day", "time_of_day", "frequency", "schedule", "duration", "deadline"))
 
 
 def words_asked(flat: Sequence[str]) -> frozenset[str]:
@@ -60,34 +60,29 @@ def kinds_asked(query: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def holds_kind(document: Document, kind: str) -> bool:
-    """Whether a memory holds anything that could be an answer of this kind."""
-    text = "\n".join(document.memory.facts)
-    words, concepts = document.counts, document.concepts
-    has_number = bool(_DIGIT.search(text)) or not folded_entries("numbers").isdisjoint(words)
-    match kind:
-        case "person":
-            return bool(_NAME_INSIDE.search(text)) or not _PEOPLE.isdisjoint(concepts)
-        case "moment":
-            is_time = not (_TIMES.isdisjoint(concepts) and folded_entries("months").isdisjoint(words))
-            return is_time or bool(_CLOCK_OR_DATE.search(text) or _YEAR.search(text))
-        case "year":
-            return bool(_YEAR.search(text))
-        case "duration":
-            return has_number or not concepts.isdisjoint(("duration", "frequency"))
-        case "frequency":
-            return has_number or not concepts.isdisjoint(("frequency", "day"))
-        case "amount":
-            return has_number
-        case "place":
-            named = _NAME_INSIDE.search(text) or _PLACE_OF_FILE.search(text) or _ADDRESS.search(text)
-            return bool(named) or not _PLACES.isdisjoint(concepts)
-        case "command":
-            return bool(_COMMAND.search(text))
-        case "path":
-            return bool(_PLACE_OF_FILE.search(text))
-        case _:
-            return True
+def kinds_held(text: str, words: Collection[str], concepts: frozenset[str]) -> frozenset[str]:
+    """The kinds of which a memory holds anything that could be an answer. ``text`` are its facts, a line
+    each, ``words`` the words it is indexed by, ``concepts`` what they mean."""
+    has_number = bool(_DIGIT.search(text)) or _any(words, "numbers")
+    has_year = bool(_YEAR.search(text))
+    has_path = bool(_PLACE_OF_FILE.search(text))
+    has_name = bool(_NAME_INSIDE.search(text))
+    is_dated = has_year or bool(_CLOCK_OR_DATE.search(text)) or _any(words, "months")
+    held = {
+        "person": has_name or not _PEOPLE.isdisjoint(concepts),
+        "moment": is_dated or not _TIMES.isdisjoint(concepts),
+        "year": has_year,
+        "duration": has_number or not concepts.isdisjoint(("duration", "frequency")),
+        "frequency": has_number or not concepts.isdisjoint(("frequency", "day")),
+        "amount": has_number,
+        "command": bool(_COMMAND.search(text)),
+        "path": has_path,
+    }
+    return frozenset(kind for kind, is_held in held.items() if is_held)
+
+
+def _any(words: Collection[str], listed: str) -> bool:
+    return not folded_entries(listed).isdisjoint(words)
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from console.samples import AUTHOR, payload
 
-from memories.console.recalls import recalls
 from memories.repository import MemoryRepository
 
 
@@ -24,34 +23,34 @@ def ids(repository: MemoryRepository) -> list[str]:
 def test_the_most_recalled_first_then_the_others_as_they_came(
     repository: MemoryRepository, ids: list[str]
 ) -> None:
-    assert recalls(repository).most_first(ids) == [ids[1], ids[2], ids[0], ids[3]]
-    assert recalls(repository).most_first(ids[::-1]) == [ids[1], ids[2], ids[3], ids[0]]
+    assert repository.usage.recalls().most_first(ids) == [ids[1], ids[2], ids[0], ids[3]]
+    assert repository.usage.recalls().most_first(ids[::-1]) == [ids[1], ids[2], ids[3], ids[0]]
 
 
 def test_only_what_is_asked_for_is_ordered(repository: MemoryRepository, ids: list[str]) -> None:
-    assert recalls(repository).most_first([ids[0], ids[2]]) == [ids[2], ids[0]]
-    assert recalls(repository).last_first([]) == []
+    assert repository.usage.recalls().most_first([ids[0], ids[2]]) == [ids[2], ids[0]]
+    assert repository.usage.recalls().last_first([]) == []
 
 
 def test_leaders_are_those_recalled_alone(repository: MemoryRepository, ids: list[str]) -> None:
     column = repository.catalogue().table["id"]
 
-    assert recalls(repository).leaders(column, 6) == [ids[1], ids[2]]
-    assert recalls(repository).leaders(column, 1) == [ids[1]]
+    assert repository.usage.recalls().leaders(column, 6) == [ids[1], ids[2]]
+    assert repository.usage.recalls().leaders(column, 1) == [ids[1]]
 
 
 def test_a_recall_counts_at_once(repository: MemoryRepository, ids: list[str]) -> None:
-    before = recalls(repository)
-    assert recalls(repository) is before
+    before = repository.usage.recalls()
+    assert repository.usage.recalls() is before
     repository.usage.record_recall([ids[3]])
 
-    assert ids[3] in recalls(repository).ids.to_pylist()
+    assert ids[3] in repository.usage.recalls().ids.to_pylist()
 
 
 def test_a_confirmation_is_no_recall(repository: MemoryRepository, ids: list[str]) -> None:
     repository.usage.record_confirmation(ids[0])
 
-    assert ids[0] not in recalls(repository).ids.to_pylist()
+    assert ids[0] not in repository.usage.recalls().ids.to_pylist()
 
 
 def test_a_store_that_cannot_be_read_counts_nothing(repository: MemoryRepository, ids: list[str]) -> None:
@@ -60,15 +59,15 @@ def test_a_store_that_cannot_be_read_counts_nothing(repository: MemoryRepository
         file.unlink()
     path.write_bytes(b"this is no database at all, whatever its name says" * 40)
 
-    assert len(recalls(repository).ids) == 0
+    assert len(repository.usage.recalls().ids) == 0
 
 
 def test_a_store_that_was_never_made_counts_nothing(repository: MemoryRepository) -> None:
-    assert len(recalls(repository).ids) == 0
+    assert len(repository.usage.recalls().ids) == 0
 
 
 def test_leaders_are_found_behind_many_in_the_trash(repository: MemoryRepository, ids: list[str]) -> None:
     for _ in range(3):
         repository.usage.record_recall([f"gone-{number}" for number in range(40)])
 
-    assert recalls(repository).leaders(repository.catalogue().table["id"], 2) == [ids[1], ids[2]]
+    assert repository.usage.recalls().leaders(repository.catalogue().table["id"], 2) == [ids[1], ids[2]]

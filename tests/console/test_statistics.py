@@ -7,7 +7,6 @@ from pathlib import Path
 
 from console.samples import AUTHOR, payload
 
-from memories.console.recalls import recalls
 from memories.console.statistics import Counts, counts, open_conflicts, storage
 from memories.repository import MemoryRepository
 
@@ -22,7 +21,7 @@ def store(repository: MemoryRepository, subject: str, day: date, **changes: obje
 
 
 def counted(repository: MemoryRepository) -> Counts:
-    return counts(repository.catalogue(), recalls(repository), TODAY)
+    return counts(repository.catalogue(), repository.usage.recalls(), TODAY)
 
 
 def test_an_empty_database_counts_nothing(repository: MemoryRepository) -> None:

@@ -16,7 +16,6 @@ from memories.console.charts import LineChart, Point, bars
 from memories.console.filters import MemoryFilter, Sort
 from memories.console.navigation import Page, Section, page_url, rail_pages, register
 from memories.console.parts import Action, Empty, Stat
-from memories.console.recalls import Recalls, recalls
 from memories.console.rendering import render_page
 from memories.console.repository_access import repository, suite_settings
 from memories.console.statistics import (
@@ -32,7 +31,7 @@ from memories.console.statistics import (
     storage,
 )
 from memories.contract import Tier
-from memories.repository import MemoryRepository
+from memories.repository import MemoryRepository, Recalls
 
 register(Page(Section.OVERVIEW, 10, "Dashboard", "console:dashboard", "dashboard", "view_memory", key="d"))
 
@@ -44,7 +43,7 @@ _UNITS = ("KiB", "MiB", "GiB", "TiB")
 @may("view_memory")
 def dashboard(request: HttpRequest) -> HttpResponse:
     store, now = repository(), datetime.now(UTC)
-    recalled = recalls(store)
+    recalled = store.usage.recalls()
     figures = counts(store.catalogue(), recalled, now.date())
     open_ones = store.read(open_conflicts)
     stored = storage(store.path, suite_settings().backups_dir)

@@ -51,6 +51,7 @@ class Command(SuiteCommand):
         os.umask(0o077)
         _require_secret()
         call_command("migrate", verbosity=0, skip_checks=True)
+        _take_up()
         self._administrator(options)
         self._serve(settings, options["host"], options["port"])
         return Exit.DONE
@@ -153,12 +154,27 @@ def _behind_tls(settings: Settings) -> dict[str, Any]:
     return {"trusted_proxy": "127.0.0.1", "trusted_proxy_headers": {"x-forwarded-proto", "x-forwarded-for"}}
 
 
+def _take_up() -> None:
+    """Go on with what an earlier server left: events without an end, and jobs that waited."""
+    from memories.console.audit_reconcile import reconcile
+    from memories.console.jobs import start_waiting
+
+    try:
+        reconcile()
+        start_waiting()
+    except MemsuiteError as problem:
+        # The console must come up over a store that cannot be read: it is where a person sees why.
+        sys.stderr.write(f"Not looked after now: {problem}\n")
+
+
 def _warm_up() -> None:
-    """Load the model beside the first pages; a failure shows as the embedder's state."""
+    """Load the model and the catalogue beside the first pages; a failure shows where it is met."""
     from memories.console.repository_access import repository
 
     try:
-        repository().embedder.warm_up()
+        shared = repository()
+        shared.catalogue()
+        shared.embedder.warm_up()
     except MemsuiteError:
         return
 

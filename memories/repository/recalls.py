@@ -1,5 +1,5 @@
 """How often each memory was recalled, of all memories at once: what lists are ordered by and the
-dashboard counts. One memory's usage comes from ``repository.usage``."""
+dashboard counts. It ranks nothing in a search."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from memories.repository import MemoryRepository
-from memories.repository.files import DatabaseFiles
 
 _SCHEMA = pa.schema(
     [
@@ -85,31 +82,26 @@ class Recalls:
         return [*first.to_pylist(), *others.to_pylist()]
 
 
-def recalls(repository: MemoryRepository) -> Recalls:
-    """The recalls as they stand. The side store is no memory: one that cannot be read counts nothing."""
-    return _cache.at(DatabaseFiles(repository.path).usage, datetime.now(UTC).date())
-
-
 _Signature = tuple[Path, date, tuple[tuple[int, int], ...]]
 
 
-class _Cache:
-    """The recalls last read, while the store's files are as they were then. Thread safe."""
+class RecallsCache:
+    """The recalls last read, while the store's files are as they were then. Thread safe. The side
+    store is no memory: one that cannot be read counts nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._lock = threading.Lock()
         self._latest: tuple[_Signature, Recalls] | None = None
 
-    def at(self, path: Path, today: date) -> Recalls:
+    def now(self) -> Recalls:
+        path, today = self._path, datetime.now(UTC).date()
         with self._lock:
             # Taken before the reading, so that what is counted meanwhile is read again the next time.
             signature = (path, today, _as_they_are(path))
             if self._latest is None or self._latest[0] != signature:
                 self._latest = signature, Recalls(_read(path, today))
             return self._latest[1]
-
-
-_cache = _Cache()
 
 
 def _as_they_are(path: Path) -> tuple[tuple[int, int], ...]:
