@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AUTO, HOP, HYBRID, LEXICAL = "auto", "hybrid, one hop", "hybrid", "lexical"
 VECTOR, UNGATED, RRF, OLDER = "vector", "hybrid, no gate", "RRF, no gate", "RRF, older suite's gate"
 
-SEARCHED = {
+SEARCHED: dict[str, dict[str, Any]] = {
     AUTO: {"mode": Mode.AUTO},
     HOP: {"mode": Mode.HYBRID},
     HYBRID: {"mode": Mode.HYBRID, "relation_depth": 0},

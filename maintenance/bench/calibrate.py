@@ -97,7 +97,8 @@ def calibrate(corpus: Corpus, model: str, halves: tuple[Half, ...]) -> Fitted:
     shelf = library(corpus, embedder)
     observed = {half: observe(shelf, corpus.half(half), embedder) for half in halves}
     fitting = observed["calibration"]
-    fixed = ("vector",) if embedder is None else ()
+    # Only ratios order, so one weight stays as it is; without a model the cosine is always nothing.
+    fixed = ("lexical", "vector") if embedder is None else ("lexical",)
     order = fit_order(fitting, OrderWeights(**START), GRID, fixed)
     names = GATE_OF_WORDS if embedder is None else GATE_WITH_VECTORS
     distinctive = observe_distinctive(shelf, _calibration_keys(corpus), embedder)

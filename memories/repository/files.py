@@ -32,6 +32,20 @@ class DatabaseFiles:
         return self.root / ".memsuite"
 
     @property
+    def heads(self) -> Path:
+        """The last lines HEAD held, newest last."""
+        return self.side / "heads"
+
+    @property
+    def place(self) -> str:
+        """Which directory this is, whatever its name; "" where it does not exist."""
+        try:
+            found = self.root.stat()
+        except OSError:
+            return ""
+        return f"{found.st_dev}:{found.st_ino}"
+
+    @property
     def usage(self) -> Path:
         return self.side / "usage.db"
 

@@ -33,7 +33,8 @@ class Head:
     ``generation`` counts changes of content; compaction moves versions and keeps it. ``lineage``
     names the history the generations belong to: a database made anew or brought back from a backup
     begins another one, so that a cache never takes one history's number for another's.
-    ``previous`` holds the versions of the state before, which pruning must spare as well.
+    ``previous`` holds the versions of the state before, which pruning must spare as well. ``place``
+    is the directory this was written in, so that a copy of it knows that it is one.
     """
 
     generation: int
@@ -44,6 +45,7 @@ class Head:
     min_reader: int = READER
     min_writer: int = WRITER
     previous: Mapping[str, int] = field(default_factory=dict)
+    place: str = ""
 
     def as_line(self) -> str:
         return json.dumps(
@@ -56,6 +58,7 @@ class Head:
                 "embedding": self.embedding,
                 "lineage": self.lineage,
                 "previous": dict(sorted(self.previous.items())),
+                "place": self.place,
             },
             separators=(",", ":"),
         )
@@ -138,6 +141,7 @@ def _head_of(raw: Any) -> Head:
         min_reader=int(raw["min_reader"]),
         min_writer=int(raw["min_writer"]),
         previous={str(name): int(version) for name, version in raw.get("previous", {}).items()},
+        place=str(raw.get("place", "")),
     )
 
 

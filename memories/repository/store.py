@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding import EmbeddingIdentity
 from memories.repository import schema
+from memories.repository.copies import remember, whole_state
 from memories.repository.engine import VersionGone, as_ours, unavailable
 from memories.repository.files import DatabaseFiles
 from memories.repository.head import Head, parse_head, read_line, remove_unfinished, write_head
@@ -139,6 +140,7 @@ class Store:
         missing = sorted(set(head.tables) - self.files.tables_present())
         if missing:
             raise unavailable(self.files.table(missing[0]), f"{self.files.table(missing[0])} is missing.")
+        head = whole_state(self.files, head)
         require_versions(self.files, head)
         return Snapshot(self._tables.connection, self.files, head, self._vectors)
 
@@ -236,8 +238,7 @@ class Store:
         known = dict(snapshot.head.tables)
         tables = {name: known.get(name, version) for name, version in versions.items()}
         embedding = snapshot.head.embedding or str(identity)
-        lineage = snapshot.head.lineage or new_id()
-        self._move(replace(snapshot.head, tables=tables, embedding=embedding, lineage=lineage))
+        self._move(replace(snapshot.head, tables=tables, embedding=embedding))
         return self.snapshot()
 
     def _clear_leftovers(self, head: Head) -> None:
@@ -308,10 +309,15 @@ class Store:
             return
 
     def _move(self, head: Head) -> None:
+        place = self.files.place
+        if head.place != place:
+            # Made here, or a copy from here on: it goes on as a history of its own.
+            head = replace(head, place=place, lineage=new_id())
         try:
             write_head(self.files.head, head, fsync=self._fsync)
         except OSError as error:
             raise as_ours(error, self.files.head) from error
+        remember(self.files, head)
 
 
 def _stamp(author: Author, operation: str, note: str, generation: int) -> Stamp:

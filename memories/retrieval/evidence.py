@@ -69,7 +69,18 @@ class Evidence:
 
 FEATURES = (
     *("coverage", "topic", "centred", "both", "topic_both"),
-    *("exact", "subject", "named", "distinctive", "mass", "topic_mass", "whole", "about", "unnamed", "lacking"),
+    *(
+        "exact",
+        "subject",
+        "named",
+        "distinctive",
+        "mass",
+        "topic_mass",
+        "whole",
+        "about",
+        "unnamed",
+        "lacking",
+    ),
 )
 """What a calibration may weigh, in the order of its tables."""
 

@@ -6,10 +6,12 @@ Without Chromium these tests are skipped: a checkout on a machine without a brow
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browser.driving import CHROMIUM, FLAGS, WIDE, Served, Watched, listen, serving
+from browser.crowd import fill_crowd
+from browser.driving import CHROMIUM, FLAGS, PEOPLE, WIDE, Served, Watched, listen, serving
 
 if TYPE_CHECKING:
     from browser.driving import Open
@@ -27,6 +29,29 @@ def empty_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def demo_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A console over the invented memories of ``demo_data``."""
     with serving(tmp_path_factory.mktemp("demo"), ("demo_data",)) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def team_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The invented memories again, to be changed: with a viewer, a curator and an operator."""
+    with serving(tmp_path_factory.mktemp("team"), *PEOPLE, ("demo_data",)) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def crowd_console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """20,000 made-up memories, and the same people."""
+    home = tmp_path_factory.mktemp("crowd")
+    fill_crowd(home)
+    with serving(home, *PEOPLE) as served:
+        yield served
+
+
+@pytest.fixture
+def new_console(tmp_path: Path) -> Iterator[Served]:
+    """An empty one of this test alone."""
+    with serving(tmp_path / "new-home") as served:
         yield served
 
 

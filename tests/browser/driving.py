@@ -37,6 +37,20 @@ FLAGS = (
 PASSWORD = "tide-tables-per-harbour"
 WIDE, NARROW = (1440, 900), (390, 844)
 
+# Run before serving: one person in each group, named as the group is.
+PEOPLE: tuple[tuple[str, ...], ...] = (
+    ("migrate", "--verbosity", "0"),
+    (
+        "shell",
+        "--verbosity",
+        "0",
+        "--command",
+        "from django.contrib.auth.models import Group, User\n"
+        "for group in Group.objects.all():\n"
+        f"    User.objects.create_user(group.name.lower(), password={PASSWORD!r}).groups.add(group)\n",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Served:

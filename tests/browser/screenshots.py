@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[at]) for at in (1, 2)]
 
+from browser.crowd import fill_crowd
 from browser.driving import CHROMIUM, FLAGS, NARROW, WIDE, Served, Watched, serving
+from browser.scenes import SCENES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-ROWS = 20_000
 THEMES = ("light", "dark")
 BESIDE_THE_RAIL = (
     "/welcome/",
@@ -42,22 +43,9 @@ def consoles() -> Iterator[dict[str, Served]]:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memsuite-screens-")))
         names = ("empty", "demo", "many")
         homes = {name: home / name for name in names}
-        fill_many(homes["many"])
+        fill_crowd(homes["many"])
         commands = {"empty": (), "demo": (("demo_data",),), "many": (("demo_data", "--among-others"),)}
         yield {name: stack.enter_context(serving(homes[name], *commands[name])) for name in names}
-
-
-def fill_many(home: Path) -> None:
-    """20,000 memories with vectors of the quick model that the servers here use."""
-    from maintenance.bench.filling import fill
-    from memories.embedding import create_embedder
-    from memories.repository import MemoryRepository
-    from memories.settings import load_settings
-
-    environ = {"MEMSUITE_EMBED_MODEL": "builtin:static", "MEMSUITE_FSYNC": "off"}
-    settings = load_settings(hermes_home=home, environ=environ)
-    with MemoryRepository(settings, create_embedder(settings)) as repository:
-        fill(repository, ROWS)
 
 
 def take(browser: Browser, served: Served, name: str, folder: Path, only: str, *, whole: bool) -> int:
@@ -79,6 +67,13 @@ def take(browser: Browser, served: Served, name: str, folder: Path, only: str, *
                 picture = folder / f"{file_name(path)}-{name}-{size[0]}-{theme}.png"
                 watched.page.screenshot(path=str(picture), full_page=whole)
                 taken += 1
+            for scene, play in SCENES.items() if name == "demo" else ():
+                if only in scene:
+                    play(watched)
+                    watched.page.wait_for_load_state("networkidle")
+                    picture = folder / f"{scene}-{name}-{size[0]}-{theme}.png"
+                    watched.page.screenshot(path=str(picture), full_page=whole)
+                    taken += 1
             context.close()
     return taken
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from console.addresses import ADMINS, OURS, Address, named
 from console.people import BACKEND, ROLES
-from console.samples import AUTHOR, SAMPLES, World, payload
+from console.samples import AUTHOR, World, payload
 from django.contrib.auth.models import User
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 
 from memories.console.access import Access, access_of, allows
-from memories.console.gate import is_admin_view
 from memories.repository import MemoryRepository
 
 if TYPE_CHECKING:
@@ -25,36 +23,6 @@ if TYPE_CHECKING:
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER")
-
-
-@dataclass(frozen=True)
-class Address:
-    name: str
-    view: Any
-    arguments: tuple[str, ...]
-
-    def path(self, world: World) -> str:
-        missing = [name for name in self.arguments if name not in SAMPLES]
-        assert not missing, f"say in tests/console/samples.py what to open {self.name} with: {missing}"
-        return reverse(self.name, kwargs={name: SAMPLES[name](world) for name in self.arguments})
-
-
-def addresses(resolver: URLResolver, spaces: tuple[str, ...] = ()) -> Iterator[Address]:
-    for pattern in resolver.url_patterns:
-        if isinstance(pattern, URLResolver):
-            yield from addresses(pattern, (*spaces, *filter(None, [pattern.namespace])))
-        elif isinstance(pattern, URLPattern):
-            name = ":".join((*spaces, pattern.name or str(pattern.pattern)))
-            yield Address(name, pattern.callback, tuple(pattern.pattern.converters))
-
-
-EVERY = list(addresses(get_resolver()))
-OURS = [address for address in EVERY if not is_admin_view(address.view)]
-ADMINS = ("/manage/", "/manage/auth/user/", "/manage/auth/user/add/", "/manage/auth/group/", "/manage/no/")
-
-
-def named(address: Address) -> str:
-    return address.name
 
 
 @pytest.fixture

@@ -1,0 +1,63 @@
+"""Every address of the console, found by walking the resolver, so that a page added later is walked too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from console.samples import SAMPLES, World
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from memories.console.access import access_of
+from memories.console.gate import is_admin_view
+
+ADMINS = (
+    "/manage/",
+    "/manage/auth/user/",
+    "/manage/auth/user/add/",
+    "/manage/auth/group/",
+    "/manage/auth/group/add/",
+    "/manage/no/",
+)
+"""Pages of Django's admin that stand beside ours, and one that does not exist."""
+
+
+@dataclass(frozen=True)
+class Address:
+    name: str
+    view: Any
+    arguments: tuple[str, ...]
+
+    def path(self, world: World) -> str:
+        missing = [name for name in self.arguments if name not in SAMPLES]
+        assert not missing, f"say in tests/console/samples.py what to open {self.name} with: {missing}"
+        return self.path_with({name: SAMPLES[name](world) for name in self.arguments})
+
+    def path_with(self, values: dict[str, str]) -> str:
+        return reverse(self.name, kwargs={name: values[name] for name in self.arguments})
+
+    @property
+    def methods(self) -> frozenset[str]:
+        access = access_of(self.view)
+        assert access is not None
+        return access.methods
+
+
+def addresses(resolver: URLResolver, spaces: tuple[str, ...] = ()) -> Iterator[Address]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            yield from addresses(pattern, (*spaces, *filter(None, [pattern.namespace])))
+        elif isinstance(pattern, URLPattern):
+            name = ":".join((*spaces, pattern.name or str(pattern.pattern)))
+            yield Address(name, pattern.callback, tuple(pattern.pattern.converters))
+
+
+def named(address: Address) -> str:
+    return address.name
+
+
+EVERY = list(addresses(get_resolver()))
+OURS = [address for address in EVERY if not is_admin_view(address.view)]
+READ = [address for address in OURS if "GET" in address.methods]
+POSTED = [address for address in OURS if "POST" in address.methods]
