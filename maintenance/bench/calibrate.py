@@ -29,6 +29,9 @@ GATE_OF_WORDS = (
 )
 GATE_WITH_VECTORS = (*GATE_OF_WORDS, "both", "topic_both")
 
+CONCEPTS = "concepts"
+"""What may be left out beside the features of the gate: that words of one meaning stand for each other."""
+
 NEAR_MISSES_ALLOWED = 0.05
 """The share of near misses that may pass; of unrelated questions none may."""
 
@@ -63,7 +66,7 @@ def run(given: Run) -> Result:
 
     halves: tuple[Half, ...] = ("calibration", "final") if given.options["final"] else ("calibration",)
     corpus = load_corpus()
-    fitted = calibrate(corpus, given.options["model"], halves)
+    fitted = calibrate(corpus, given.options["model"], halves, _without(given.options["without"]))
     calibration = fitted.calibration
     figures: dict[str, Any] = {
         "identity": calibration.identity,
@@ -72,7 +75,7 @@ def run(given: Run) -> Result:
         "gate": dict(calibration.gate.weights),
         "order": {name: getattr(calibration.order, name) for name in OrderWeights.__slots__},
     }
-    if given.options["write"]:
+    if given.options["write"] and not given.options["without"]:
         path = given.options["into"] / file_name(calibration.identity)
         figures |= {"file": path.name, "replaced": path.is_file()}
         path.write_text(write(calibration, notes_of(fitted)), encoding="utf-8")
@@ -85,22 +88,28 @@ def run(given: Run) -> Result:
     )
 
 
-def calibrate(corpus: Corpus, model: str, halves: tuple[Half, ...]) -> Fitted:
+def calibrate(
+    corpus: Corpus, model: str, halves: tuple[Half, ...], without: frozenset[str] = frozenset()
+) -> Fitted:
+    """Fit on the calibration half and measure on ``halves``, as if the evidence ``without`` were not."""
     from maintenance.bench.corpus import corpus_hash
     from maintenance.bench.fitting import fit_gate, fit_order, measure, with_threshold
-    from maintenance.bench.observations import library, observe, observe_distinctive
+    from maintenance.bench.observations import library, observe, observe_distinctive, without_concepts
     from memories.embedding import create_embedder
     from memories.retrieval.calibration import WORDS_ONLY, Calibration, OrderWeights, running_engine
+    from memories.retrieval.question import Question
     from memories.settings import load_settings
 
     embedder = None if model == WORDS_ONLY else create_embedder(load_settings(embed_model=model))
     shelf = library(corpus, embedder)
-    observed = {half: observe(shelf, corpus.half(half), embedder) for half in halves}
+    ask = without_concepts if CONCEPTS in without else Question.of
+    observed = {half: observe(shelf, corpus.half(half), embedder, ask) for half in halves}
     fitting = observed["calibration"]
     # Only ratios order, so one weight stays as it is; without a model the cosine is always nothing.
     fixed = ("lexical", "vector") if embedder is None else ("lexical",)
     order = fit_order(fitting, OrderWeights(**START), GRID, fixed)
-    names = GATE_OF_WORDS if embedder is None else GATE_WITH_VECTORS
+    features = GATE_OF_WORDS if embedder is None else GATE_WITH_VECTORS
+    names = [name for name in features if name not in without]
     distinctive = observe_distinctive(shelf, _calibration_keys(corpus), embedder)
     gate = with_threshold(fit_gate(fitting, distinctive, names, order), fitting, NEAR_MISSES_ALLOWED)
     calibration = Calibration(
@@ -119,6 +128,23 @@ def calibrate(corpus: Corpus, model: str, halves: tuple[Half, ...]) -> Fitted:
         {half: measure(observed[half], order, gate) for half in halves},
         {half: measure(observed[half], order, None) for half in halves},
     )
+
+
+def _without(listed: str) -> frozenset[str]:
+    """Raises ``invalid_parameter`` for a name that is no evidence."""
+    from memories.contract import ErrorCode, MemsuiteError
+
+    names = frozenset(filter(None, listed.split(",")))
+    known = {*GATE_WITH_VECTORS, CONCEPTS}
+    if names - known:
+        raise MemsuiteError(
+            ErrorCode.INVALID_PARAMETER,
+            "without",
+            "There is no such evidence.",
+            received=sorted(names - known),
+            expected=sorted(known),
+        )
+    return names
 
 
 def notes_of(fitted: Fitted) -> dict[str, Any]:
@@ -174,6 +200,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="as the setting embed_model; words: the gate without a model (builtin:minilm)",
     )
     parser.add_argument("--final", action="store_true", help="measure the final half too")
+    parser.add_argument(
+        "--without",
+        default="",
+        metavar="NAME,NAME",
+        help=f"an ablation: evidence to leave out, {CONCEPTS} or a feature of the gate; nothing is written",
+    )
     parser.add_argument("--write", action="store_true", help="write the data file of this model")
     parser.add_argument(
         "--into",

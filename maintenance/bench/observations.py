@@ -6,8 +6,8 @@ No database: a verdict must not depend on one, so neither does its calibration.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
@@ -90,14 +90,26 @@ def stored(memory: CorpusMemory) -> StoredMemory:
     return memory_of(row | {"revision": 1, "generation": 1, "embedding_id": ""})
 
 
-def observe(library: Library, questions: Sequence[Question], embedder: Embedder | None) -> list[Observed]:
+def without_concepts(text: str) -> Asked:
+    """A question as search takes it apart, but blind to what words mean: for an ablation."""
+    asked = Asked.of(text)
+    terms = tuple(replace(term, concepts=frozenset()) for term in asked.terms)
+    return replace(asked, terms=terms, concepts=frozenset())
+
+
+def observe(
+    library: Library,
+    questions: Sequence[Question],
+    embedder: Embedder | None,
+    ask: Callable[[str], Asked] = Asked.of,
+) -> list[Observed]:
     position = {key: at for at, key in enumerate(library.keys)}
     average = library.average_length
     return [
         Observed(
             question,
             tuple(position[key] for key in question.expected),
-            _table(question.text, library, range(len(library.keys)), average, embedder),
+            _table(question.text, library, range(len(library.keys)), average, embedder, ask),
         )
         for question in questions
     ]
@@ -121,9 +133,14 @@ def _is_distinctive(word: str) -> bool:
 
 
 def _table(
-    text: str, library: Library, rows: Sequence[int], average: float, embedder: Embedder | None
+    text: str,
+    library: Library,
+    rows: Sequence[int],
+    average: float,
+    embedder: Embedder | None,
+    ask: Callable[[str], Asked] = Asked.of,
 ) -> Numbers:
-    question = Asked.of(text)
+    question = ask(text)
     cosines, centred = _cosines(text, library, list(rows), embedder)
     table = []
     for at, cosine, from_centre in zip(rows, cosines, centred, strict=True):

@@ -176,8 +176,10 @@ def page_of(request: HttpRequest) -> str:
 
 
 def safe_path(request: HttpRequest, address: str) -> str:
-    """``address`` when it stays on this site, else the front page."""
-    stays = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    """``address`` when it is a path on this site, else the front page."""
+    stays = address.startswith("/") and url_has_allowed_host_and_scheme(
+        address, {request.get_host()}, require_https=request.is_secure()
+    )
     return address if stays else "/"
 
 

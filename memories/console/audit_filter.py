@@ -75,7 +75,7 @@ def _refused(name: str, text: str, expected: object) -> MemsuiteError:
     return MemsuiteError(
         ErrorCode.INVALID_PARAMETER,
         name,
-        f"The filter {name} cannot be read.",
+        f"The filter “{name}” cannot be read.",
         received=text,
         expected=expected,
     )

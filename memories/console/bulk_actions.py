@@ -119,15 +119,15 @@ def memories(count: int) -> str:
 
 
 def tags_named(tags: tuple[str, ...]) -> str:
-    """``the tag api``, ``the tags api, tide and 3 more``."""
+    """``the tag “api”``, ``the tags “api”, “tide” and 3 more``: a tag may be several words."""
     if len(tags) == 1:
-        return f"the tag {tags[0]}"
+        return f"the tag “{tags[0]}”"
     more = f" and {len(tags) - 3:,} more" if len(tags) > 3 else ""
-    return f"the tags {', '.join(tags[:3])}{more}"
+    return f"the tags {', '.join(f'“{tag}”' for tag in tags[:3])}{more}"
 
 
 def title(change: BulkChange, count: int) -> str:
-    """What is about to happen: ``Add the tag api to 1,204 memories``."""
+    """What is about to happen: ``Add the tag “api” to 1,204 memories``."""
     return _sentence(change, memories(count), _WILL)
 
 
@@ -137,7 +137,7 @@ def button(change: BulkChange, count: int) -> str:
 
 
 def told(change: BulkChange, count: int) -> str:
-    """What has happened: ``Added the tag api to 1,204 memories``."""
+    """What has happened: ``Added the tag “api” to 1,204 memories``."""
     return _sentence(change, memories(count), _DID)
 
 
@@ -157,7 +157,7 @@ def _sentence(change: BulkChange, these: str, forms: Mapping[Action, str]) -> st
 _WILL = {
     Action.ADD_TAGS: "Add {tags} to {these}",
     Action.REMOVE_TAGS: "Remove {tags} from {these}",
-    Action.MERGE_TAGS: "Make {tags} into {target} on {these}",
+    Action.MERGE_TAGS: "Make {tags} into “{target}” on {these}",
     Action.SET_CATEGORY: "Set the category {category} for {these}",
     Action.SET_TYPE: "Set the type {type} for {these}",
     Action.SET_TIER: "Set tier {tier} for {these}",
@@ -170,7 +170,7 @@ _WILL = {
 _DID = {
     Action.ADD_TAGS: "Added {tags} to {these}",
     Action.REMOVE_TAGS: "Removed {tags} from {these}",
-    Action.MERGE_TAGS: "Made {tags} into {target} on {these}",
+    Action.MERGE_TAGS: "Made {tags} into “{target}” on {these}",
     Action.SET_CATEGORY: "Set the category {category} for {these}",
     Action.SET_TYPE: "Set the type {type} for {these}",
     Action.SET_TIER: "Set tier {tier} for {these}",

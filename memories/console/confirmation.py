@@ -73,7 +73,7 @@ def _figures(selection: Selection, expected: Forecast) -> list[tuple[str, str]]:
     numbers = {
         "Selected": selection.count,
         "Will change": len(expected.changed),
-        "Are so already": len(expected.unchanged),
+        "Already so": len(expected.unchanged),
         "Left alone": len(expected.refused),
     }
     return [(label, f"{number:,}") for label, number in numbers.items()]
@@ -106,7 +106,9 @@ def _about(repository: MemoryRepository, change: BulkChange) -> list[str]:
     if not held:
         return []
     carry = "carries" if held == 1 else "carry"
-    return [f"{bulk_actions.memories(held)} {carry} {change.target} already; afterwards the two are one tag."]
+    return [
+        f"{bulk_actions.memories(held)} {carry} “{change.target}” already; afterwards the two are one tag."
+    ]
 
 
 def _irreversible(change: BulkChange) -> tuple[str, ...]:

@@ -67,9 +67,10 @@ def error_response(request: HttpRequest, problem: Problem) -> HttpResponse:
 
 
 def _page(request: HttpRequest, problem: Problem) -> str:
-    # The frame needs a person and a host that may be named back; the plain page needs nothing.
+    # The frame needs a person and a request that Django could read: what it could not has no code.
     known = getattr(request, "user", None) is not None and request.user.is_authenticated
-    framed = known and problem.status not in (BAD_REQUEST, BROKEN)
+    unread = problem.status == BAD_REQUEST and not problem.code
+    framed = known and not unread and problem.status != BROKEN
     template = "console/errors/framed.html" if framed else "console/errors/plain.html"
     return render_to_string(
         template, {"problem": problem, "title": problem.title}, request if framed else None

@@ -102,10 +102,12 @@ def form_view(
     action: str,
     preview_url: str,
     detail: MemoryDetail | None = None,
+    relations: Sequence[RelationRow] | None = None,
     notices: Sequence[Notice] = (),
     focus: str = "",
 ) -> FormView:
-    """The form with what it offers: targets for the relation being typed, tags for the tag."""
+    """The form with what it offers: targets for the relation being typed, tags for the tag. ``relations``
+    are the draft's where they have been looked up already."""
     pointed = {relation.target_id for relation in draft.relations}
     own = {detail.memory.id} if detail else set()
     return FormView(
@@ -113,7 +115,7 @@ def form_view(
         preview=preview,
         action=action,
         preview_url=preview_url,
-        relations=relation_rows(repository, draft, detail),
+        relations=relation_rows(repository, draft, detail) if relations is None else relations,
         found=targets(repository, draft.new_relation, without=pointed | own),
         known_tags=known_tags(repository, draft),
         notices=notices,

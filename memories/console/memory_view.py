@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memories.console.memory_form import stored_draft
 from memories.console.memory_history import HistoryEntry, history_of, who
 from memories.console.navigation import page_url
 from memories.console.preview import listed
-from memories.console.relation_targets import RelationRow, relation_rows
+from memories.console.relation_targets import RelationRow, pointed_at, rows_of
 from memories.repository import MemoryRepository, StoredMemory
+from memories.repository.history import revisions_of
 from memories.repository.ledger import Conflict
 from memories.repository.results import MemoryDetail
+from memories.repository.revisions import Revision
 from memories.repository.snapshot import Snapshot
 from memories.repository.usage import Signals
 
@@ -74,38 +75,53 @@ class MemoryView:
         return page_url("conflicts", memory=self.memory.id)
 
 
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    revisions: list[Revision]
+    near: list[tuple[str, float]]
+    known: dict[str, StoredMemory]
+
+
 def memory_view(repository: MemoryRepository, memory_id: str) -> MemoryView:
     """Gather the page of a memory. Raises ``memory_not_found``."""
     detail = repository.get(memory_id)
-    revisions = repository.revisions(memory_id, limit=MOST_REVISIONS)
-    similar = repository.read(lambda snapshot: _similar(snapshot, memory_id))
+    draft = stored_draft(detail)
+    pointed = pointed_at(repository, draft, detail)
     others = [edge.memory_id for edge in detail.edges_in]
     others += [_other_side(conflict, memory_id) for conflict in detail.conflicts]
-    known = repository.read(lambda snapshot: snapshot.memories(others))
+
+    def gathered(snapshot: Snapshot) -> _Gathered:
+        near = _near(snapshot, memory_id)
+        wanted = dict.fromkeys([*others, *filter(None, pointed), *(name for name, _ in near)])
+        # Together, since a look into the table costs nearly the same for one memory as for fifty.
+        return _Gathered(revisions_of(snapshot, memory_id, MOST_REVISIONS), near, snapshot.memories(wanted))
+
+    found = repository.read(gathered)
+    known = found.known
     return MemoryView(
         detail=detail,
         signals=detail.usage.signals(detail.memory),
         conflicts=tuple(_seen_from(conflict, memory_id, known) for conflict in detail.conflicts),
-        similar=similar,
+        similar=tuple((known[name], cosine) for name, cosine in found.near if name in known),
         edges_in=tuple(
             EdgeIn(edge.relation_type, known[edge.memory_id])
             for edge in detail.edges_in
             if edge.memory_id in known
         ),
-        edges_out=tuple(relation_rows(repository, stored_draft(detail), detail)),
-        history=tuple(history_of(detail, revisions)),
+        edges_out=tuple(rows_of(draft, pointed, known)),
+        history=tuple(history_of(detail, found.revisions)),
     )
 
 
-def _similar(snapshot: Snapshot, memory_id: str) -> tuple[tuple[StoredMemory, float], ...]:
-    """The nearest by the stored vectors; nothing is embedded for it."""
-    vector = snapshot.read_vectors([memory_id]).by_id().get(memory_id)
+def _near(snapshot: Snapshot, memory_id: str) -> list[tuple[str, float]]:
+    """The nearest by the stored vectors, with their cosines; nothing is embedded for it."""
+    vector = snapshot.vectors_of([memory_id]).by_id().get(memory_id)
     if vector is None:
-        return ()
-    near: Sequence[tuple[str, float]] = snapshot.nearest(vector, limit=MOST_SIMILAR + 1)
-    kept = [(name, cosine) for name, cosine in near if name != memory_id and cosine >= LEAST_ALIKE]
-    stored = snapshot.memories(name for name, _ in kept)
-    return tuple((stored[name], cosine) for name, cosine in kept if name in stored)[:MOST_SIMILAR]
+        return []
+    near = snapshot.nearest(vector, limit=MOST_SIMILAR + 1)
+    return [(name, cosine) for name, cosine in near if name != memory_id and cosine >= LEAST_ALIKE][
+        :MOST_SIMILAR
+    ]
 
 
 def _other_side(conflict: Conflict, memory_id: str) -> str:

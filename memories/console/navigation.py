@@ -7,10 +7,11 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.urls import NoReverseMatch, URLPattern, URLResolver, reverse
+from django.urls import NoReverseMatch, URLPattern, URLResolver, get_script_prefix, reverse
 from django.utils.http import urlencode
 
 from memories.console.access import allows, full_name
@@ -74,12 +75,21 @@ def rail_pages() -> list[Page]:
 
 def page_url(name: str, /, *arguments: str, **query: QueryValue) -> str:
     """The address of ``console:<name>`` with a query, "" while there is no such page."""
-    try:
-        address = reverse(f"console:{name}", args=arguments)
-    except NoReverseMatch:
+    address = _reversed(name, get_script_prefix(), *arguments)
+    if not address:
         return ""
     given = {key: value for key, value in query.items() if value is not None and value != ""}
     return f"{address}?{urlencode(given, doseq=True)}" if given else address
+
+
+@lru_cache(maxsize=4096)
+def _reversed(name: str, prefix: str, *arguments: str) -> str:
+    """The address under the ``prefix`` that the site is served at; "" where there is none. Remembered: a
+    list asks for the same ones for each of its rows."""
+    try:
+        return reverse(f"console:{name}", args=arguments)
+    except NoReverseMatch:
+        return ""
 
 
 def page_patterns() -> Iterator[URLPattern | URLResolver]:

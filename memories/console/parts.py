@@ -54,10 +54,12 @@ class FilterBar:
 
 @dataclass(frozen=True, slots=True)
 class BulkBar:
-    """The bar over a list whose rows are ticked. ``form_id`` is the form that its buttons submit."""
+    """The bar over a list whose rows are ticked. ``form_id`` is the form that its buttons submit;
+    where ``on_page`` rows are not all of ``total``, it offers to select these."""
 
     form_id: str
     total: int
+    on_page: int = 0
     selected: int = 0
     everything: bool = False
     actions: Sequence[Action] = ()

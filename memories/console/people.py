@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import Group, Permission, User
 from django.db.models import Field, ManyToManyField
 from django.http import HttpRequest, HttpResponse
@@ -55,9 +56,15 @@ class PersonAdmin(_Plain, UserAdmin):
     fieldsets = (
         (None, {"fields": ("username", "password_of")}),
         ("Rights", {"fields": ("is_active", "groups", "is_superuser")}),
-        ("Dates", {"fields": ("last_login", "date_joined")}),
+        ("Dates", {"fields": ("last_seen", "joined")}),
     )
-    readonly_fields = ("password_of", "last_login", "date_joined")
+    add_form = UserCreationForm
+    add_form_template = "admin/change_form.html"
+    add_fieldsets = (
+        (None, {"fields": ("username", "password1", "password2")}),
+        ("Rights", {"fields": ("groups",)}),
+    )
+    readonly_fields = ("password_of", "last_seen", "joined")
     filter_horizontal = ()
 
     @admin.display(description="Standing")
@@ -69,6 +76,10 @@ class PersonAdmin(_Plain, UserAdmin):
     @admin.display(description="Last login", ordering="last_login")
     def last_seen(self, person: User) -> SafeString:
         return when(person.last_login)
+
+    @admin.display(description="Joined")
+    def joined(self, person: User) -> SafeString:
+        return when(person.date_joined)
 
     @admin.display(description="Password")
     def password_of(self, person: User) -> SafeString:
@@ -88,6 +99,8 @@ class PersonAdmin(_Plain, UserAdmin):
             shown.label, shown.help_text = "Administrator", "May do everything, and manages people."
         elif shown is not None and db_field.name == "is_active":
             shown.help_text = "Switch this off instead of deleting a person: their history keeps its name."
+        elif shown is not None and db_field.name == "username":
+            shown.label, shown.help_text = "Name", "Letters, digits and @ . + - _, at most 150."
         return shown
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -61,15 +61,25 @@ def relation_rows(
 ) -> list[RelationRow]:
     """The draft's relations with the memories they point at. A label is resolved as it is stored, or
     while it is new as far as it names one subject in full."""
+    pointed = pointed_at(repository, draft, detail)
+    stored = repository.read(lambda snapshot: snapshot.memories(name for name in pointed if name))
+    return rows_of(draft, pointed, stored)
+
+
+def pointed_at(repository: MemoryRepository, draft: Draft, detail: MemoryDetail | None = None) -> list[str]:
+    """For each of the draft's relations the id it points at, "" where there is none."""
     declared = detail.edges_out if detail else ()
     resolved = {(edge.relation_type, edge.label): edge.memory_id for edge in declared}
-    pointed = [
+    return [
         relation.target_id
         or resolved.get((relation.type, relation.target), "")
         or _of_subject(repository, relation.target)
         for relation in draft.relations
     ]
-    stored = repository.read(lambda snapshot: snapshot.memories(name for name in pointed if name))
+
+
+def rows_of(draft: Draft, pointed: Sequence[str], stored: Mapping[str, StoredMemory]) -> list[RelationRow]:
+    """The draft's relations, each with the memory of its id among those ``stored``."""
     return [
         RelationRow(
             row, relation.type, relation.target_id, relation.target, stored.get(name), _note(name, stored)

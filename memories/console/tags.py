@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -40,8 +41,13 @@ SHAPES = {
 _BARS = ("M0.5 8h3V12h-3z", "M4.5 5h3V12h-3z", "M8.5 2h3V12h-3z")
 SHORT_ID = 8
 
+_once = lru_cache(maxsize=2048, typed=True)
+"""For parts that a list shows again and again. By type too: text and text marked as safe are equal, and
+only one of them is escaped."""
+
 
 @register.simple_tag
+@_once
 def icon(name: str, extra: str = "") -> SafeString:
     return format_html(
         '<svg class="m-i{}" aria-hidden="true"><use href="#i-{}"/></svg>', f" {extra}" if extra else "", name
@@ -49,6 +55,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 
 @register.simple_tag
+@_once
 def tier(number: int) -> SafeString:
     """Three bars, of which a weightier tier fills more; the digit always beside them."""
     filled = 4 - int(number)
@@ -63,6 +70,7 @@ def tier(number: int) -> SafeString:
 
 
 @register.simple_tag
+@_once
 def category(name: str, link: bool = True) -> SafeString:
     """The category's mark and name; a link to the memories of it."""
     mark = format_html(
@@ -75,6 +83,7 @@ def category(name: str, link: bool = True) -> SafeString:
 
 
 @register.simple_tag
+@_once
 def chip(text: str, url: str = "", kind: str = "", count: int | None = None) -> SafeString:
     """A small label. ``kind`` is ok, warn, bad or accent."""
     counted = (
@@ -84,6 +93,7 @@ def chip(text: str, url: str = "", kind: str = "", count: int | None = None) -> 
 
 
 @register.simple_tag
+@_once
 def tag_chip(text: str, count: int | None = None) -> SafeString:
     """A tag, linked to the memories that carry it."""
     return chip(text, page_url("memories", tag=text), count=count)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from memories.console.memory_history import who
 from memories.console.per_state import PerState
 from memories.repository import MemoryRepository, schema
 
@@ -33,6 +34,11 @@ class Trashed:
     at: datetime
     note: str
     operation_id: str
+
+    @property
+    def by(self) -> str:
+        """Who moved it there, in words."""
+        return who(self.actor)
 
     def says(self, folded: str) -> bool:
         """Whether the subject or a fact holds a text, given in lower case."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memories.retrieval.document import Document
-from memories.retrieval.question import CONCEPT_WORTH, Match, Question, Term
+from memories.retrieval.question import CONCEPT_WORTH, Match, Question
 from memories.text.scripts import has_unspaced
 
 HALF_MASS = 20.0
@@ -84,6 +84,9 @@ FEATURES = (
 )
 """What a calibration may weigh, in the order of its tables."""
 
+WITHOUT_WORDS = ("centred", "subject", "named")
+"""Features that may speak for a memory that holds no term of the query."""
+
 AGAINST = frozenset({"about", "unnamed", "lacking"})
 """Features that count against a memory."""
 
@@ -95,6 +98,12 @@ class Gate:
     bias: float
     weights: Mapping[str, float]
     threshold: float
+
+    @property
+    def needs_words(self) -> bool:
+        """Whether no memory passes that holds no term of the query and no exact part."""
+        reachable = sum(self.weights.get(name, 0.0) for name in WITHOUT_WORDS)
+        return 1 / (1 + math.exp(-(self.bias + reachable))) < self.threshold
 
     def value(self, evidence: Evidence) -> float:
         """How much the evidence is worth, 0..1."""
@@ -122,39 +131,67 @@ def judge(match: Match, centred: float, gate: Gate) -> Verdict:
 def evidence_of(match: Match, centred: float) -> Evidence:
     """What speaks for the memory; ``centred`` as in ``judge``."""
     question, document = match.question, match.document
-    found = [(term, min(often, 1.0)) for term, often in match]
-    names = [share for term, share in found if term.is_name]
-    phrases = [_contains(document.text, phrase) for phrase in question.words.phrases]
-    exact = [float(hit) for hit in (*phrases, *(word in document.counts for word in question.exact_words))]
-    coverage = _covered(found)
-    matched = sum(term.weight * share for term, share in found)
-    mass = matched / (matched + HALF_MASS)
-    topical = sum(term.weight * share for term, share in found if not term.is_name)
+    tally = _Tally.of(match)
+    exact = _exact_hits(question, document) if question.has_exact_parts else []
+    coverage = tally.matched / tally.total if tally.total else 0.0
+    mass = tally.matched / (tally.matched + HALF_MASS)
     return Evidence(
         coverage=coverage,
-        topic=_covered([(term, share) for term, share in found if not term.is_name], otherwise=coverage),
+        topic=tally.topic_matched / tally.topic_total if tally.topic_total else coverage,
         centred=centred,
         exact=_mean(exact),
         subject=_subject_share(question, document),
         named=float(names_subject(question, document)),
-        distinctive=max((share for term, share in found if term.is_distinctive), default=0.0),
+        distinctive=tally.distinctive,
         mass=mass,
-        topic_mass=topical / (topical + HALF_MASS),
+        topic_mass=tally.topic_matched / (tally.topic_matched + HALF_MASS),
         whole=mass if coverage > ALL_FOUND else 0.0,
-        about=_mean([1 - share for share in (*names, *exact)]),
-        unnamed=_mean([1 - share for term, share in found if term.is_asked]),
+        about=_mean([*tally.names_missed, *(1 - hit for hit in exact)]),
+        unnamed=_mean(tally.asked_missed),
         lacking=float(not document.kinds.issuperset(question.kinds)),
     )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Weights of all terms and of those that are no names, how much of them was found, and the shares
+    missed of the names and of what is asked for; counted in one go, since every candidate is."""
+
+    total: float = 0.0
+    matched: float = 0.0
+    topic_total: float = 0.0
+    topic_matched: float = 0.0
+    distinctive: float = 0.0
+    names_missed: list[float] = field(default_factory=list)
+    asked_missed: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, match: Match) -> _Tally:
+        tally = cls()
+        for term, often in match:
+            share = often if often < 1.0 else 1.0
+            tally.total += term.weight
+            tally.matched += term.weight * share
+            if term.is_name:
+                tally.names_missed.append(1 - share)
+            else:
+                tally.topic_total += term.weight
+                tally.topic_matched += term.weight * share
+            if term.is_distinctive and share > tally.distinctive:
+                tally.distinctive = share
+            if term.is_asked:
+                tally.asked_missed.append(1 - share)
+        return tally
+
+
+def _exact_hits(question: Question, document: Document) -> list[float]:
+    phrases = (_contains(document.text, phrase) for phrase in question.words.phrases)
+    return [float(hit) for hit in (*phrases, *(word in document.counts for word in question.exact_words))]
 
 
 def names_subject(question: Question, document: Document) -> bool:
     """Whether the query holds every word of the memory's subject."""
     return question.spoken >= document.subject_words.keys()
-
-
-def _covered(found: Sequence[tuple[Term, float]], otherwise: float = 0.0) -> float:
-    total = sum(term.weight for term, _ in found)
-    return sum(term.weight * share for term, share in found) / total if total else otherwise
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -56,21 +56,27 @@ class Likeness:
     def __init__(self, word: str, *, may_be_mistyped: bool) -> None:
         self._word = word
         self._may_be_mistyped = may_be_mistyped
-        self._compared: set[str] = set()
+        # One slip in five letters, or a common beginning or end, leaves the first two or the last two.
+        self.start, self.end = word[:2], word[-2:]
+        self._compared: frozenset[str] = frozenset()
         self._alike: dict[str, float] = {}
+
+    def compare(self, words: frozenset[str], among: frozenset[str] = frozenset()) -> None:
+        """Look at those of ``words`` that have not been seen. ``among``: more words, none of which
+        begins or ends like this one."""
+        fresh = words - self._compared
+        self._compared = self._compared | words | among
+        for word in [word for word in fresh if word.startswith(self.start) or word.endswith(self.end)]:
+            if worth := _worth(self._word, word, self._may_be_mistyped):
+                self._alike[word] = worth
 
     def best_of(self, held: frozenset[str]) -> float:
         """The worth of the likest of some words, 0 for none."""
-        fresh = held - self._compared
-        self._compared |= fresh
-        # One slip, or a common beginning or end, leaves the first or the last letter as it is.
-        first, last = self._word[0], self._word[-1]
-        for word in [word for word in fresh if word[0] == first or word[-1] == last]:
-            if worth := _worth(self._word, word, self._may_be_mistyped):
-                self._alike[word] = worth
-        if not self._alike:
+        if not held <= self._compared:
+            self.compare(held)
+        if not self._alike or held.isdisjoint(self._alike):
             return 0.0
-        return max((self._alike[word] for word in self._alike.keys() & held), default=0.0)
+        return max(self._alike[word] for word in self._alike.keys() & held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +98,8 @@ class Term:
         """How often the memory holds the term; less than once where only a word like it, or that means
         the same."""
         counts = document.counts
-        if held := self.variants & counts.keys():
-            return float(max(counts[variant] for variant in held))
+        if held := [counts[variant] for variant in self.variants if variant in counts]:
+            return float(max(held))
         alike = self.likeness.best_of(document.long_words)
         if alike < CONCEPT_WORTH and not self.concepts.isdisjoint(document.concepts):
             return CONCEPT_WORTH
@@ -127,6 +133,11 @@ class Question:
         return cls(analysed, terms, spoken, beside, kinds_asked(analysed.raw[:MAX_CHARACTERS]), meant)
 
     @property
+    def has_exact_parts(self) -> bool:
+        """Whether anything must be found whole."""
+        return bool(self.words.phrases or self.exact_words)
+
+    @property
     def exact_words(self) -> tuple[str, ...]:
         """Paths, key=value and identifiers, to be found whole."""
         return self.words.paths + self.words.assignments + self.words.identifiers
@@ -143,6 +154,11 @@ class Match:
     @classmethod
     def of(cls, question: Question, document: Document) -> Match:
         return cls(question, document, tuple(term.frequency_in(document) for term in question.terms))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the memory holds none of the terms, nor any word like one."""
+        return not any(self.often)
 
     def __iter__(self) -> Iterator[tuple[Term, float]]:
         return zip(self.question.terms, self.often, strict=True)

@@ -42,11 +42,32 @@ class Ranked:
 
 
 def rank(
-    question: Question, candidates: Sequence[Candidate], calibration: Calibration, *, literal: bool
+    question: Question,
+    candidates: Sequence[Candidate],
+    calibration: Calibration,
+    *,
+    literal: bool,
+    hopeless_too: bool = True,
 ) -> list[Ranked]:
-    """All candidates, passed or not, by score, ties by id. A ``literal`` question weighs words more."""
-    scored = [_scored(question, candidate, calibration, literal) for candidate in candidates]
+    """The candidates, passed or not, by score, ties by id. A ``literal`` question weighs words more.
+    Without ``hopeless_too`` those are left out that could not pass because they hold no word of it."""
+    compare_words(question, candidates)
+    matches = [(candidate, Match.of(question, candidate.document)) for candidate in candidates]
+    if not hopeless_too and calibration.gate.needs_words and not question.has_exact_parts:
+        matches = [(candidate, match) for candidate, match in matches if not match.is_empty]
+    scored = [_scored(match, candidate, calibration, literal) for candidate, match in matches]
     return sorted(scored, key=lambda row: (-row.score, row.id))
+
+
+def compare_words(question: Question, candidates: Sequence[Candidate]) -> None:
+    """Compare the question's words with those of all candidates at once: most words are in many."""
+    vocabulary = frozenset[str]().union(*(candidate.document.long_words for candidate in candidates))
+    likenesses = [term.likeness for term in question.terms]
+    starts = tuple({likeness.start for likeness in likenesses})
+    ends = tuple({likeness.end for likeness in likenesses})
+    near = frozenset(word for word in vocabulary if word.startswith(starts) or word.endswith(ends))
+    for likeness in likenesses:
+        likeness.compare(near, among=vocabulary)
 
 
 def bm25_share(match: Match, average_length: float) -> float:
@@ -96,9 +117,8 @@ def replacements_first(ids: Sequence[str], superseded_by: Mapping[str, str]) -> 
     return list(placed)
 
 
-def _scored(question: Question, candidate: Candidate, calibration: Calibration, literal: bool) -> Ranked:
+def _scored(match: Match, candidate: Candidate, calibration: Calibration, literal: bool) -> Ranked:
     weights = calibration.order
-    match = Match.of(question, candidate.document)
     verdict = judge(match, candidate.centred, calibration.gate)
     evidence = verdict.evidence
     share = bm25_share(match, calibration.average_length)

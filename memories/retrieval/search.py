@@ -101,7 +101,13 @@ class _Inquiry:
         request, question, calibration = self.request, self.question, self.calibration
         words = question.words.lexical_query
         pool = collect(snapshot, documents, calibration, words, self.vector, request.filter)
-        ranked = rank(question, pool.candidates, calibration, literal=self.route is Route.LEXICAL)
+        ranked = rank(
+            question,
+            pool.candidates,
+            calibration,
+            literal=self.route is Route.LEXICAL,
+            hopeless_too=request.diagnostics,
+        )
         passed = near_ties_settled([row for row in ranked if row.verdict.passed])
         kept, suppressed = limit_subjects(question, passed)
         whole = assemble(snapshot, documents, repository.usage, request, self.route, kept)

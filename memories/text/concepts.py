@@ -1,8 +1,8 @@
 """Words that mean the same thing to somebody who asks, in five languages: "looks after", "ansvarlig".
 
 `data/concepts.toml` has one table for each concept with a list of words and phrases for each language, and
-`ask`, phrases that only questions use. A text has a concept when it holds one of the entries; words are
-compared by their stems in the language of the entry.
+`ask` and `told`, what only questions or only memories use. A text has a concept when it holds one of the
+entries; words are compared by their stems in the language of the entry.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from memories.text.languages import Language
 from memories.text.stems import stem_language, stems
 from memories.text.words import words
 
-ASKED = "ask"
-"""The list of a concept whose phrases only a question uses, in whatever language."""
+ASKED, TOLD = "ask", "told"
+"""The lists of a concept that count in questions only, and in memories only, in whatever language."""
 
 NONE: frozenset[str] = frozenset()
 
@@ -106,7 +106,7 @@ def _single() -> Mapping[str, Mapping[Language, frozenset[str]]]:
     """Folded word or marked stem → language of the entry → concepts."""
     found: dict[str, dict[Language, frozenset[str]]] = {}
     for concept, source, entry in _entries():
-        if source == ASKED or len(entry) != 1:
+        if source in (ASKED, TOLD) or len(entry) != 1:
             continue
         language = Language(source)
         for key in (entry[0], *stems(entry[0], (language,))):
@@ -117,7 +117,11 @@ def _single() -> Mapping[str, Mapping[Language, frozenset[str]]]:
 
 @cache
 def _any_language() -> Mapping[str, frozenset[str]]:
-    return {key: frozenset().union(*owners.values()) for key, owners in _single().items()}
+    found = {key: frozenset().union(*owners.values()) for key, owners in _single().items()}
+    for concept, source, entry in _entries():
+        if source == TOLD and len(entry) == 1:
+            found[entry[0]] = found.get(entry[0], NONE) | {concept}
+    return found
 
 
 @cache
@@ -137,7 +141,7 @@ def _phrases() -> Mapping[str, tuple[Phrase, ...]]:
 def _surfaces() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for concept, source, entry in _entries():
-        if source != ASKED and len(entry) == 1:
+        if source not in (ASKED, TOLD) and len(entry) == 1:
             found.setdefault(concept, {})[entry[0]] = None
     return {concept: tuple(some) for concept, some in found.items()}
 

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 ROWS = 20_000
 MARKED = 1_200
 MARK = "harbour sensors"
 
+FACT_WORDS = 8
 BATCH = 2_000
 _EVERY, _OF = 50, MARKED * 50 // ROWS
 
 
 def fill_crowd(home: Path) -> None:
     """Store ``ROWS`` memories with vectors of the quick model that the servers here use."""
-    from maintenance.bench.made_up import payload
+    from maintenance.bench.made_up import domain_of, words
     from memories.contract import MemsuiteError
     from memories.embedding import create_embedder
     from memories.repository import Author, MemoryRepository
     from memories.settings import load_settings
 
     def member(number: int) -> dict[str, object]:
-        made = payload(number)
-        return made | {"tags": [*made["tags"], MARK]} if number % _EVERY < _OF else made
+        marks = [MARK] if number % _EVERY < _OF else []
+        return {
+            "domain": domain_of(number),
+            "subject": f"service_{number}",
+            "facts": [" ".join(words(Random(number), FACT_WORDS)), f"port={1024 + number}"],
+            "tier": 2 + number % 2,
+            "category": ("tech", "project", "decision", "reference")[number % 4],
+            "tags": [f"area {number % 40}", f"team {number % 7}", *marks],
+        }
 
     settings = load_settings(
         hermes_home=home, environ={"MEMSUITE_EMBED_MODEL": "builtin:static", "MEMSUITE_FSYNC": "off"}

@@ -116,7 +116,11 @@ def _measured(repository: MemoryRepository, rounds: int, only: str) -> Iterator[
             client.get(path)
             yield _timed(name, "warm", rounds, lambda path=path: _ask(client, path), lambda: None)
             yield _timed(
-                name, "changed", max(rounds // 2, 5), lambda path=path: _ask(client, path), _adding(repository)
+                name,
+                "changed",
+                max(rounds // 2, 5),
+                lambda path=path: _ask(client, path),
+                _adding(repository),
             )
 
 

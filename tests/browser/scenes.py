@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,10 @@ def choice_of_change(watched: Watched) -> None:
 
 def preview(watched: Watched) -> None:
     choice_of_change(watched)
-    watched.page.fill("#v-add_tags", "checked in november")
+    size = watched.page.viewport_size or {"width": 0}
+    dark = watched.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    # Another tag in every round, since what is so already has no preview.
+    watched.page.fill("#v-add_tags", f"round of {'evening' if dark else 'morning'} {size['width']}")
     _button(watched.page, "#v-add_tags")
     watched.page.wait_for_selector("#sheet-title")
 
@@ -45,7 +49,6 @@ def done_with_undo(watched: Watched) -> None:
 
 
 def operation(watched: Watched) -> None:
-    done_with_undo(watched)
     watched.open("/audit/")
     watched.page.click("#operations tbody a")
     watched.page.wait_for_selector("#about")
@@ -65,8 +68,11 @@ def two_versions(watched: Watched) -> None:
     watched.page.wait_for_selector("#memory-form")
     other = watched.page.context.new_page()
     other.goto(watched.page.url)
-    for page, fact in ((other, "Moved to the second rack in spring."), (watched.page, "Still in the first rack.")):
-        page.locator("textarea[name=fact]").last.fill(f"{fact} {watched.page.viewport_size}"[:60])
+    for page, fact in (
+        (other, "Moved to the second rack in spring."),
+        (watched.page, "Still in the first rack."),
+    ):
+        page.locator("textarea[name=fact]").last.fill(f"{fact} round={time.time_ns()}")
         page.locator(".m-dock button.m-btn--primary").click()
         page.wait_for_load_state("networkidle")
     other.close()

@@ -65,17 +65,22 @@ def take(browser: Browser, served: Served, name: str, folder: Path, only: str, *
                 watched.open(path)
                 watched.page.wait_for_load_state("networkidle")
                 picture = folder / f"{file_name(path)}-{name}-{size[0]}-{theme}.png"
-                watched.page.screenshot(path=str(picture), full_page=whole)
+                photograph(watched, picture, whole=whole)
                 taken += 1
             for scene, play in SCENES.items() if name == "demo" else ():
                 if only in scene:
                     play(watched)
                     watched.page.wait_for_load_state("networkidle")
                     picture = folder / f"{scene}-{name}-{size[0]}-{theme}.png"
-                    watched.page.screenshot(path=str(picture), full_page=whole)
+                    photograph(watched, picture, whole=whole)
                     taken += 1
             context.close()
     return taken
+
+
+def photograph(watched: Watched, picture: Path, *, whole: bool) -> None:
+    # A hidden caret would leave a style attribute behind, which the policy then refuses to copy.
+    watched.page.screenshot(path=str(picture), full_page=whole, caret="initial")
 
 
 def addresses(watched: Watched) -> Iterator[str]:

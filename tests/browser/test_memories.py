@@ -97,3 +97,27 @@ def test_the_bulk_bar_comes_with_the_first_tick(demo_console: Served, watch: Ope
 
     assert page.inner_text("[data-picked]") == "3"
     assert page.locator(".m-bulk").is_visible()
+
+
+def test_ticking_a_row_after_a_search_fetches_nothing(demo_console: Served, watch: Open) -> None:
+    page = listed(watch(demo_console), "/tags/")
+    rows = page.locator("#labels tbody tr")
+    before = rows.count()
+    page.fill("#lq", "back")
+    expect(rows).not_to_have_count(before)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    rows.locator("input").first.check()
+    page.wait_for_load_state("networkidle")
+
+    assert asked == []
+    assert page.inner_text("[data-picked]") == "1"
+
+
+def test_a_memory_leads_back_to_the_list_one_came_from(demo_console: Served, watch: Open) -> None:
+    page = listed(watch(demo_console), "/memories/?q=tide&how=contains")
+    page.locator("a.m-row__subject").first.click()
+    page.locator("#l-history").wait_for()
+    page.locator(".m-crumb a").first.click()
+
+    assert page.url.endswith("/memories/?q=tide&how=contains")

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.samples import SAMPLES, World
+from django.contrib.auth.models import User
+from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from memories.console.access import access_of
+from memories.console.access import Access, access_of, allows
 from memories.console.gate import is_admin_view
 
 ADMINS = (
@@ -55,6 +57,28 @@ def addresses(resolver: URLResolver, spaces: tuple[str, ...] = ()) -> Iterator[A
 
 def named(address: Address) -> str:
     return address.name
+
+
+def expected(access: Access, user: User | None, method: str) -> str:
+    """What a person gets, None being nobody, by what the view asks for."""
+    if user is None and not access.public:
+        return "login"
+    if method not in access.methods:
+        return "not allowed"
+    if user is not None and not all(allows(user, name) for name in access.needed(method)):
+        return "forbidden"
+    return "password" if access.wants_password(method) else "answered"
+
+
+def outcome(answer: HttpResponse) -> str:
+    """What a person got."""
+    where = answer.headers.get("Location", "")
+    if where.startswith(reverse("console:confirm_password")):
+        return "password"
+    if where.startswith(f"{reverse('console:login')}?next="):
+        return "login"
+    said = {403: "forbidden", 405: "not allowed"}.get(answer.status_code)
+    return said or ("answered" if answer.status_code < 500 else f"broken: {answer.status_code}")
 
 
 EVERY = list(addresses(get_resolver()))

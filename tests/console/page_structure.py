@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-ADDRESSES = frozenset(
-    "href src action formaction xlink:href poster data cite background ping srcset manifest "
-    "hx-get hx-post hx-put hx-patch hx-delete hx-push-url hx-replace-url".split()
-)
+ADDRESSES = frozenset({
+    "href", "src", "action", "formaction", "xlink:href", "poster", "data", "cite", "background", "ping",
+    "srcset", "manifest",
+    "hx-get", "hx-post", "hx-put", "hx-patch", "hx-delete", "hx-push-url", "hx-replace-url",
+})  # fmt: skip
 """Attributes that hold an address that a click or the page itself follows."""
+
+OUR_SCRIPTS = ("/static/", "/manage/jsi18n/")
+"""Where scripts come from: our files, and the admin's own translations."""
 
 _IGNORED_IN_ADDRESSES = re.compile(r"[\x00-\x20]")
 _COMPUTED = frozenset({"hx-vals", "hx-headers", "hx-trigger", "hx-request", "hx-confirm"})
@@ -38,12 +42,16 @@ class Tag:
 
 @dataclass
 class Structure(HTMLParser):
-    """The tags of a page, and the text within each script element."""
+    """The tags of a page, the text within script elements and outside, and the names of the fields of its
+    forms: those that ask (GET) and those that post."""
 
     tags: list[Tag] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
+    asks: set[str] = field(default_factory=set)
+    posts: set[str] = field(default_factory=set)
     _in_script: bool = False
+    _fields: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -51,6 +59,11 @@ class Structure(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(Tag(tag, tuple((name, value or "") for name, value in attrs)))
         self._in_script = tag == "script"
+        given = dict(attrs)
+        if tag == "form":
+            self._fields = self.posts if given.get("method") == "post" else self.asks
+        if tag in ("input", "select", "textarea", "button") and given.get("name"):
+            self._fields.add(str(given["name"]))
 
     def handle_endtag(self, tag: str) -> None:
         self._in_script = False
@@ -85,7 +98,7 @@ def dangers(read: Structure) -> Iterator[str]:
 def _of_tag(tag: Tag) -> Iterator[str]:
     if tag.name in _NEVER:
         yield f"<{tag.name}>"
-    if tag.name == "script" and not tag.get("src").startswith("/static/"):
+    if tag.name == "script" and not tag.get("src").startswith(OUR_SCRIPTS):
         yield f"script from {tag.get('src')!r}"
     if tag.name == "meta" and "http-equiv" in tag.names:
         yield f"meta http-equiv {tag.get('http-equiv')!r}"

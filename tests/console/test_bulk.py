@@ -55,13 +55,13 @@ def test_ticked_rows_are_previewed_confirmed_and_undone(
 ) -> None:
     before = tags_of(repository, ids)
     preview = Page(selected(curator, ids=ids[:2], action="add_tags", value="production, mer"))
-    assert "Add the tags production, mer to 2 memories" in preview.text
+    assert "Add the tags “production”, “mer” to 2 memories" in preview.text
     assert "Added: tag mer" in preview.text
     assert tags_of(repository, ids) == before
 
     done = Page(press(curator, preview, "Tag 2 memories", note="as agreed"))
 
-    assert "Added the tags production, mer to 2 memories" in done.text
+    assert "Added the tags “production”, “mer” to 2 memories" in done.text
     assert tags_of(repository, ids[:2]) == [
         ["api", "production", "mer"],
         ["api", "tide", "production", "mer"],
@@ -99,7 +99,7 @@ def test_without_an_action_the_person_chooses_one(
 def test_the_preview_says_who_is_left_alone_and_who_is_so_already(ids: list[str], curator: Client) -> None:
     preview = Page(selected(curator, ids=ids, action="add_tags", value="production"))
 
-    assert "Selected 4 Will change 2 Are so already 1 Left alone 1" in preview.text
+    assert "Selected 4 Will change 2 Already so 1 Left alone 1" in preview.text
     assert "1 memory left alone, would have more than 20 tags: Havlys:Subject_2." in preview.text
     assert "2 samples of 2" in preview.text
 
@@ -109,7 +109,7 @@ def test_the_message_counts_what_was_left_alone(ids: list[str], curator: Client)
 
     done = Page(press(curator, preview, "Tag 2 memories"))
 
-    assert "Added the tag production to 2 memories, 1 was so already, 1 left alone" in done.text
+    assert "Added the tag “production” to 2 memories, 1 was so already, 1 left alone" in done.text
 
 
 def test_where_nothing_would_change_there_is_nothing_to_confirm(ids: list[str], curator: Client) -> None:

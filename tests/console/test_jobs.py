@@ -105,7 +105,7 @@ def test_a_change_of_many_runs_in_a_child_process_and_is_undone_by_another(
     repository: MemoryRepository, many: list[str], curator: Client
 ) -> None:
     started = asked_for(curator, "add_tags", f"Tag {MANY} memories", value="production")
-    assert f"Add the tag production to {MANY} memories" in Page(started).text
+    assert f"Add the tag “production” to {MANY} memories" in Page(started).text
 
     done = ended(curator, started)
 

@@ -71,8 +71,8 @@ def test_several_tags_are_merged_into_one_and_that_undone(tagged: MemoryReposito
     choice = ticked(curator, ["backups", "Backup-x"], "merge_tags")
 
     preview = Page(press(curator, choice, "Preview", target="backup"))
-    assert "Make the tags backups, Backup-x into backup on 3 memories" in preview.text
-    assert "3 memories carry backup already" in preview.text
+    assert "Make the tags “backups”, “Backup-x” into “backup” on 3 memories" in preview.text
+    assert "3 memories carry “backup” already" in preview.text
     done = Page(press(curator, preview, "Retag 3 memories"))
 
     assert counts(tagged) == {"backup": 4, "Mer, et terre": 1, "api": 1}
@@ -108,7 +108,7 @@ def test_a_tag_with_a_comma_is_one_tag(tagged: MemoryRepository, curator: Client
 
 def test_a_deleted_tag_leaves_its_memories(tagged: MemoryRepository, curator: Client) -> None:
     preview = ticked(curator, ["backup", "api"], "remove_tags")
-    assert "Remove the tags backup, api from 3 memories" in preview.text
+    assert "Remove the tags “backup”, “api” from 3 memories" in preview.text
 
     press(curator, preview, "Untag 3 memories")
 
@@ -131,7 +131,7 @@ def test_a_suggestion_leads_to_its_preview(tagged: MemoryRepository, curator: Cl
 
     preview = Page(press(curator, page, "Preview"))
 
-    assert "Make the tag backups into backup on 2 memories" in preview.text
+    assert "Make the tag “backups” into “backup” on 2 memories" in preview.text
 
 
 def test_a_tag_that_nothing_carries_is_told(tagged: MemoryRepository, curator: Client) -> None:
@@ -147,7 +147,7 @@ def test_a_name_that_is_no_tag_is_refused(tagged: MemoryRepository, curator: Cli
 def test_entities_are_counted_and_only_read(tagged: MemoryRepository, curator: Client) -> None:
     page = Page(curator.get(URL, {"of": "entities"}))
 
-    assert "entities on" in page.text
+    assert "No entities yet" in page.text
     assert not page.has_button("Merge")
 
 

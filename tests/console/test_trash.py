@@ -39,7 +39,7 @@ def test_it_lists_what_was_deleted_last_first_with_who_and_why(
     text = Page(client_as("viewer").get(URL)).text
 
     assert text.index("Essai") < text.index("Pump") < text.index("Old_gateway")
-    assert "console:ingrid, just now" in text
+    assert "ingrid, console, just now" in text
     assert "note of console:ingrid" in text
     assert "Kept" not in text
 
@@ -147,4 +147,4 @@ def test_the_fragment_comes_without_the_frame(deleted: list[str], client_as: Cli
 
     content = client.get(URL, headers={"HX-Request": "true"}).content
 
-    assert content.lstrip().startswith(b'<div id="trash">')
+    assert content.lstrip().startswith(b'<div class="m-stack" id="trash">')

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from console.addresses import ADMINS, OURS, Address, named
+from console.addresses import ADMINS, OURS, Address, expected, named, outcome
 from console.people import BACKEND, ROLES
 from console.samples import AUTHOR, World, payload
-from django.contrib.auth.models import User
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
-from memories.console.access import Access, access_of, allows
+from memories.console.access import Access, access_of
 from memories.repository import MemoryRepository
 
 if TYPE_CHECKING:
@@ -28,26 +25,6 @@ CHANGES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER")
 @pytest.fixture
 def world(repository: MemoryRepository) -> World:
     return World(repository, repository.add(payload(), AUTHOR))
-
-
-def expected(access: Access, user: User | None, method: str) -> str:
-    if user is None and not access.public:
-        return "login"
-    if method not in access.methods:
-        return "not allowed"
-    if user is not None and not all(allows(user, name) for name in access.needed(method)):
-        return "forbidden"
-    return "password" if access.wants_password(method) else "answered"
-
-
-def outcome(answer: HttpResponse) -> str:
-    where = answer.headers.get("Location", "")
-    if where.startswith(reverse("console:confirm_password")):
-        return "password"
-    if where.startswith(f"{reverse('console:login')}?next="):
-        return "login"
-    said = {403: "forbidden", 405: "not allowed"}.get(answer.status_code)
-    return said or ("answered" if answer.status_code < 500 else f"broken: {answer.status_code}")
 
 
 @pytest.mark.parametrize("address", OURS, ids=named)

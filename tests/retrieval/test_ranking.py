@@ -41,8 +41,8 @@ def _ids(rows: Sequence[Ranked]) -> list[str]:
 
 def test_the_share_grows_with_what_is_found_and_stays_below_one() -> None:
     none, one, both = (
-        bm25_share(Match.of(QUESTION, document("Orchard:gate", fact)), 20.0)
-        for fact in ("A red door", "A red proxy", "A blue proxy, a blue proxy, a blue proxy")
+        bm25_share(Match.of(QUESTION, document("Orchard:apples", fact)), 20.0)
+        for fact in ("A red pear", "A red proxy", "A blue proxy, a blue proxy, a blue proxy")
     )
     assert 0 == none < one < both < 1
 

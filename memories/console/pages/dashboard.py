@@ -74,7 +74,7 @@ def _tiles(figures: Counts, conflicts: OpenConflicts, stored: Storage, now: date
     since = f"oldest {times.ago_in_full(conflicts.oldest, now)}" if conflicts.oldest else "none waits"
     yield Stat("Open conflicts", f"{conflicts.rows:,}", _conflicts_url(), note=since)
     last_recalled = _listed(sort=Sort.RECALLED)
-    yield Stat("Recalled today", f"{figures.recalled_today:,}", last_recalled, note="memories, by the agent")
+    yield Stat("Recalled today", f"{figures.recalled_today:,}", last_recalled, note="by the agent")
     share = f"{100 * figures.never_recalled / figures.total:.1f} % of all" if figures.total else ""
     never = _listed(never_recalled=True)
     yield Stat("Never recalled", f"{figures.never_recalled:,}", never, note=share)
@@ -152,6 +152,8 @@ def _empty(user: User | AnonymousUser) -> Empty:
 
 def _size(number: int) -> tuple[str, str]:
     """Bytes as a number and its unit: ``148.2``, ``MiB``."""
+    if not number:
+        return "0", _UNITS[0]
     value = number / 1024
     for unit in _UNITS[:-1]:
         if value < 1024:

@@ -95,7 +95,9 @@ def _context(request: HttpRequest, wanted: MemoryFilter, found: Listing) -> dict
         "notice": notice,
         "empty": None if found.rows else _empty(request.user, wanted, found, notice),
         "pager": Pager(_url(), found.total, found.offset, size, wanted.pairs()),
-        "bulk": BulkBar(ROWS_FORM, found.total, actions=changes) if changes and found.rows else None,
+        "bulk": BulkBar(ROWS_FORM, found.total, on_page=len(found.rows), actions=changes)
+        if changes and found.rows
+        else None,
         "bulk_url": page_url("bulk"),
     }
 

@@ -234,21 +234,22 @@ def _memory_page(
     context: dict[str, object] = {"title": "Memory", "view": view, "memory": view.memory}
     if allows(request.user, "memories.change_memory"):
         said = (*notices, *_changed_meanwhile(view.detail, draft))
-        form = _form(view.detail, draft, preview, said)
+        form = _form(view, draft, preview, said)
         unsaved = bool(draft.as_patch(stored_draft(view.detail)) or draft.new_relation)
         context["form"] = replace(form, focus=focus, has_unsaved=unsaved)
     return render_page(request, PAGE, context, fragment=FORM, status=status)
 
 
-def _form(detail: MemoryDetail, draft: Draft, preview: Preview, notices: Sequence[Notice]) -> FormView:
-    name = detail.memory.id
+def _form(view: MemoryView, draft: Draft, preview: Preview, notices: Sequence[Notice]) -> FormView:
+    name, as_stored = view.memory.id, draft.relations == stored_draft(view.detail).relations
     return form_view(
         repository(),
         draft,
         preview,
         action=reverse("console:memory", args=[name]),
         preview_url=reverse("console:memory_preview", args=[name]),
-        detail=detail,
+        detail=view.detail,
+        relations=view.edges_out if as_stored else None,
         notices=notices,
     )
 

@@ -105,6 +105,11 @@
     next.querySelector("a.m-row__subject")?.focus({ preventScroll: true });
   }
 
+  // ── back to the list as one left it
+  window.addEventListener("pagehide", () => {
+    if (document.getElementById("list")) sessionStorage.setItem("list", location.search);
+  });
+
   // ── times in the person's own zone, UTC stays on hover
   const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   const fresh = (part) => {
@@ -113,6 +118,7 @@
   };
   document.addEventListener("DOMContentLoaded", () => {
     fresh(document);
+    document.querySelectorAll("a[data-list]").forEach((link) => { link.search = sessionStorage.getItem("list") || ""; });
     document.querySelectorAll("[data-do=rail]").forEach((button) => {
       button.setAttribute("aria-expanded", String(root.dataset.rail === "full"));
     });
