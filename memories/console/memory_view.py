@@ -12,6 +12,7 @@ from memories.console.relation_targets import RelationRow, pointed_at, rows_of
 from memories.repository import MemoryRepository, StoredMemory
 from memories.repository.history import revisions_of
 from memories.repository.ledger import Conflict
+from memories.repository.repository import REVISIONS_SHOWN
 from memories.repository.results import MemoryDetail
 from memories.repository.revisions import Revision
 from memories.repository.snapshot import Snapshot
@@ -94,7 +95,7 @@ def memory_view(repository: MemoryRepository, memory_id: str) -> MemoryView:
         near = _near(snapshot, memory_id)
         wanted = dict.fromkeys([*others, *filter(None, pointed), *(name for name, _ in near)])
         # Together, since a look into the table costs nearly the same for one memory as for fifty.
-        return _Gathered(revisions_of(snapshot, memory_id, MOST_REVISIONS), near, snapshot.memories(wanted))
+        return _Gathered(_revisions(snapshot, detail), near, snapshot.memories(wanted))
 
     found = repository.read(gathered)
     known = found.known
@@ -111,6 +112,13 @@ def memory_view(repository: MemoryRepository, memory_id: str) -> MemoryView:
         edges_out=tuple(rows_of(draft, pointed, known)),
         history=tuple(history_of(detail, found.revisions)),
     )
+
+
+def _revisions(snapshot: Snapshot, detail: MemoryDetail) -> list[Revision]:
+    """The history, which is read once more only where the newest few are not all of it."""
+    if len(detail.revisions) < REVISIONS_SHOWN:
+        return list(detail.revisions)
+    return revisions_of(snapshot, detail.memory.id, MOST_REVISIONS)
 
 
 def _near(snapshot: Snapshot, memory_id: str) -> list[tuple[str, float]]:

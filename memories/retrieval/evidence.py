@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memories.retrieval.document import Document
-from memories.retrieval.question import CONCEPT_WORTH, Match, Question
+from memories.retrieval.question import CONCEPT_WORTH, TYPO_WORTH, Match, Question
 from memories.text.scripts import has_unspaced
 
 HALF_MASS = 20.0
 """The rarity of two distinctive words, at which ``mass`` is a half."""
-
-ALL_FOUND = 0.999
-"""A coverage above this is complete: a sum of weights is not exactly one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,8 @@ class Evidence:
     topic_mass: float
     """The same without the names in the query."""
     whole: float
-    """``mass`` where the memory holds every informative word, else 0: a query of one distinctive word."""
+    """``mass`` where the memory holds every informative word, typing errors allowed, else 0: a query of one
+    distinctive word, of a name."""
     about: float
     """Share of the names and exact parts of the query that the memory does not hold."""
     unnamed: float
@@ -145,7 +143,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         distinctive=tally.distinctive,
         mass=mass,
         topic_mass=tally.topic_matched / (tally.topic_matched + HALF_MASS),
-        whole=mass if coverage > ALL_FOUND else 0.0,
+        whole=mass if tally.all_found else 0.0,
         about=_mean([*tally.names_missed, *(1 - hit for hit in exact)]),
         unnamed=_mean(tally.asked_missed),
         lacking=float(not document.kinds.issuperset(question.kinds)),
@@ -162,6 +160,7 @@ class _Tally:
     topic_total: float = 0.0
     topic_matched: float = 0.0
     distinctive: float = 0.0
+    all_found: bool = True
     names_missed: list[float] = field(default_factory=list)
     asked_missed: list[float] = field(default_factory=list)
 
@@ -170,6 +169,7 @@ class _Tally:
         tally = cls()
         for term, often in match:
             share = often if often < 1.0 else 1.0
+            tally.all_found = tally.all_found and share >= TYPO_WORTH
             tally.total += term.weight
             tally.matched += term.weight * share
             if term.is_name:

@@ -88,6 +88,9 @@ class Page:
         reader.feed(answer.content.decode())
         self.text = " ".join(" ".join(reader.words).split())
         self.forms = reader.forms
+        for form in self.forms:
+            # A form without an address is sent to that of its page.
+            form.action = form.action or answer.request["PATH_INFO"]
 
     def form(self, button: str) -> Form:
         """The first form with a button of these words."""

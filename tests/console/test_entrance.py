@@ -49,7 +49,16 @@ def test_the_right_password_leads_to_where_one_was_going(ingrid: User, browser: 
 
 
 @pytest.mark.parametrize(
-    "elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "/\\evil.example", ""]
+    "elsewhere",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "javascript:alert(1)",
+        "/\\evil.example",
+        "evil.example",
+        "<script>alert(1)</script>",
+        "",
+    ],
 )
 def test_login_leads_nowhere_but_into_the_console(ingrid: User, browser: Client, elsewhere: str) -> None:
     assert log_in(browser, next=elsewhere) == (302, "/")

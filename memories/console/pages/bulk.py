@@ -113,7 +113,9 @@ def _chooser(
     tags = QueryDict(selection.query).getlist("tag") if selection.kind == By.TAGS else []
     what = bulk_actions.memories(selection.count)
     context = {
-        "title": f"Change {bulk_actions.tags_named(tuple(tags))}" if tags else f"Change {what}",
+        # Tags are text of memories, which stays out of the browser's history.
+        "title": "Change tags" if tags else f"Change {what}",
+        "heading": f"Change {bulk_actions.tags_named(tuple(tags))}" if tags else f"Change {what}",
         "selection": selection,
         "kinds": offered,
         "asked": asked,

@@ -53,12 +53,7 @@ def trash(request: HttpRequest) -> HttpResponse:
             clear_url=request.path if text else "",
             target="trash",
         ),
-        "bulk": BulkBar(
-            "trash-form",
-            len(found),
-            on_page=len(found[offset : offset + size]),
-            actions=(Action("Restore", value="restore", icon="undo"),),
-        ),
+        "bulk": BulkBar("trash-form", len(found), actions=(Action("Restore", value="restore", icon="undo"),)),
         "pager": Pager.of(request, len(found), offset, size),
         "empty": _empty(request, bool(text), len(everything)),
     }
