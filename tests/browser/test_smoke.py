@@ -83,7 +83,7 @@ def test_on_a_narrow_screen_the_rail_is_a_drawer(demo_console: Served, watch: Op
     assert not page.locator("#rail").is_visible()
 
     page.click("a[href='#rail']")
-    assert page.locator("#rail .m-rail__item").first.is_visible()
+    page.locator("#rail .m-rail__item").first.wait_for(state="visible")
     page.click("a[aria-label='Close the menu']")
     page.locator("#rail").wait_for(state="hidden")
 

@@ -109,11 +109,13 @@ def test_a_state_costs_no_request(ollama: OllamaEmbedder, server: OllamaServer) 
 
 
 def test_closing_ends_its_thread_and_a_later_call_starts_another(ollama: OllamaEmbedder) -> None:
+    others = set(threading.enumerate())
     for _ in range(3):
         ollama.embed_query("which port")
+        assert "memsuite-ollama" in {thread.name for thread in set(threading.enumerate()) - others}
         ollama.close()
         ollama.close()
-        assert "memsuite-ollama" not in {thread.name for thread in threading.enumerate()}
+        assert "memsuite-ollama" not in {thread.name for thread in set(threading.enumerate()) - others}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
