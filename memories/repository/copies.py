@@ -34,8 +34,10 @@ def remember(files: DatabaseFiles, head: Head) -> None:
         return
 
 
-def whole_state(files: DatabaseFiles, head: Head) -> Head:
-    """The state to open: HEAD's own, or in a copy that does not hold it whole the newest it does."""
+def state_named(files: DatabaseFiles, line: str) -> Head:
+    """The state that a line of HEAD stands for: the one it names, or in a copy that does not hold
+    that one whole the newest it does. Raises as ``parse_head`` does."""
+    head = parse_head(line, files.head)
     if head.place == files.place or not _damaged(files, head):
         return head
     return next((older for older in _older(files, head) if not _damaged(files, older)), head)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from memories.contract import MemsuiteError
 from memories.repository import schema
+from memories.repository.copies import state_named
 from memories.repository.engine import VersionGone, connect
 from memories.repository.files import DatabaseFiles
-from memories.repository.head import Head, parse_head, read_line
+from memories.repository.head import Head, read_line
 from memories.repository.locks import ReadersLock, held_elsewhere
 from memories.repository.manifest import Manifest, ManifestError, damaged_files, manifest_path
 from memories.repository.mending import torn_beyond
@@ -180,7 +181,7 @@ def _head(files: DatabaseFiles) -> tuple[Head | None, str]:
     try:
         line = read_line(files.head)
         if line is not None:
-            return parse_head(line, files.head), ""
+            return state_named(files, line), ""
     except MemsuiteError as error:
         return None, error.message
     if files.tables_present() & set(schema.TABLES):

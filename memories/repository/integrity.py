@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from memories.contract import MemsuiteError
 from memories.repository import schema
+from memories.repository.copies import state_named
 from memories.repository.edges import edge_of, make_edge
 from memories.repository.engine import VersionGone, connect, first_line
 from memories.repository.files import DatabaseFiles
-from memories.repository.head import Head, parse_head, read_line
+from memories.repository.head import Head, read_line
 from memories.repository.ledger import conflict_key
 from memories.repository.locks import ReadersLock
 from memories.repository.manifest import Fragment, Manifest, ManifestError, damaged_files
@@ -95,7 +96,7 @@ def verify(path: Path, progress: Progress) -> Integrity:
     if line is None:
         return Integrity()
     with ReadersLock(files.readers_lock).shared():
-        return _Reading(files, parse_head(line, files.head), progress).run()
+        return _Reading(files, state_named(files, line), progress).run()
 
 
 class _Reading:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding import EmbeddingIdentity
 from memories.repository import schema
-from memories.repository.copies import remember, whole_state
+from memories.repository.copies import remember, state_named
 from memories.repository.engine import VersionGone, as_ours, unavailable
 from memories.repository.files import DatabaseFiles
-from memories.repository.head import Head, parse_head, read_line, remove_unfinished, write_head
+from memories.repository.head import Head, read_line, remove_unfinished, write_head
 from memories.repository.ids import new_id
 from memories.repository.locks import ReadersLock, WriteLock
 from memories.repository.mending import damaged_indexes, require_versions, set_aside, torn_beyond
@@ -136,11 +136,10 @@ class Store:
         if line is None:
             self._require_nothing_else()
             return Snapshot(None, self.files, _NOTHING, self._vectors)
-        head = parse_head(line, self.files.head)
+        head = state_named(self.files, line)
         missing = sorted(set(head.tables) - self.files.tables_present())
         if missing:
             raise unavailable(self.files.table(missing[0]), f"{self.files.table(missing[0])} is missing.")
-        head = whole_state(self.files, head)
         require_versions(self.files, head)
         return Snapshot(self._tables.connection, self.files, head, self._vectors)
 
@@ -160,7 +159,7 @@ class Store:
         line = read_line(self.files.head)
         if line is None:
             return False
-        head = parse_head(line, self.files.head)
+        head = state_named(self.files, line)
         if not torn_beyond(self.files, head) and not self._damaged_indexes(head, head.tables):
             return False
         try:
