@@ -47,11 +47,6 @@ class Action(StrEnum):
     TRASH = "trash"
     RESTORE = "restore"
 
-    @property
-    def needs_memory(self) -> bool:
-        """Whether it concerns stored memories; the trash is where the others lie."""
-        return self is not Action.RESTORE
-
 
 @dataclass(frozen=True, slots=True)
 class BulkChange:

@@ -1,8 +1,7 @@
 """The vectors of the newest state held in memory, so that an exact scan is one product.
 
-Measured on two cores (docs/architecture.md names the command): at 100,000 memories of 384
-dimensions the product is several times faster than the engine's scan, faster than its index with
-refinement, and misses nothing.
+The product misses nothing and needs no index to be built. `manage.py bench speed` times it ("vectors
+alone"): 0.2 ms at 10,000 memories on two cores. At 100,000 it has not been timed yet.
 """
 
 from __future__ import annotations
