@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from memories.console.api.token_models import ApiToken
 from memories.console.audit_models import AuditCompletion, AuditEvent, AuditPayload
 from memories.console.job_models import Job
 from memories.console.models import Memory
 from memories.console.saved_filter_models import SavedFilter
 from memories.console.selection_models import Selection
 
-__all__ = ["AuditCompletion", "AuditEvent", "AuditPayload", "Job", "Memory", "SavedFilter", "Selection"]
+__all__ = [
+    "ApiToken",
+    "AuditCompletion",
+    "AuditEvent",
+    "AuditPayload",
+    "Job",
+    "Memory",
+    "SavedFilter",
+    "Selection",
+]

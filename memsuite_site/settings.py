@@ -113,19 +113,19 @@ AUTHENTICATION_BACKENDS = [
 LOGIN_URL = "console:login"
 LOGIN_REDIRECT_URL = "console:home"
 
-# A name from an address rests after five wrong tries. Counted in memory, as the console is one process;
-# per name and address together, so that nobody can lock another person out from elsewhere.
+# A name from an address rests after five wrong tries. Counted in the console's database, so that a restart
+# forgives nothing; per name and address together, so that nobody can lock another person out from elsewhere.
 REST_MINUTES = 15
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=REST_MINUTES)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_HANDLER = "axes.handlers.cache.AxesCacheHandler"
+AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
+AXES_DISABLE_ACCESS_LOG = True  # who logged in when is no business of a throttle
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "memories.console.pages.entrance.resting"
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 SILENCED_SYSTEM_CHECKS = [
-    "axes.W001",  # wants a cache that several processes share; there is one process
     "security.W003",  # looks for Django's CSRF middleware by name; ours is a subclass of it
 ]
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

@@ -17,7 +17,7 @@ from memories.repository import Action, BulkChange
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One action as a form offers it. ``wants`` names the control of its value: "" for none, ``tags``,
-    ``merge`` (tags and what they become), ``category``, ``type``, ``tier`` or ``quality``."""
+    ``merge`` (tags and what they become), ``category``, ``type``, ``tier``, ``quality`` or ``memory``."""
 
     action: Action
     label: str
@@ -37,6 +37,7 @@ KINDS: Mapping[Action, Kind] = {
         Kind(Action.SET_TIER, "Set tier", wants="tier"),
         Kind(Action.SET_QUALITY, "Set quality", wants="quality"),
         Kind(Action.MARK_REVIEWED, "Mark reviewed"),
+        Kind(Action.SUPERSEDE, "Supersede by", wants="memory"),
         Kind(Action.TRASH, "Move to trash", "memories.delete_memory", danger=True),
         Kind(Action.RESTORE, "Restore", "memories.delete_memory"),
     )
@@ -163,6 +164,7 @@ _WILL = {
     Action.SET_TIER: "Set tier {tier} for {these}",
     Action.SET_QUALITY: "Set quality {quality} for {these}",
     Action.MARK_REVIEWED: "Mark {these} as reviewed",
+    Action.SUPERSEDE: "Supersede {these}",
     Action.TRASH: "Move {these} to the trash",
     Action.RESTORE: "Restore {these} from the trash",
 }
@@ -176,6 +178,7 @@ _DID = {
     Action.SET_TIER: "Set tier {tier} for {these}",
     Action.SET_QUALITY: "Set quality {quality} for {these}",
     Action.MARK_REVIEWED: "Marked {these} as reviewed",
+    Action.SUPERSEDE: "Superseded {these}",
     Action.TRASH: "Moved {these} to the trash",
     Action.RESTORE: "Restored {these} from the trash",
 }
@@ -189,6 +192,7 @@ _VERBS = {
     Action.SET_TIER: "Change",
     Action.SET_QUALITY: "Change",
     Action.MARK_REVIEWED: "Mark",
+    Action.SUPERSEDE: "Supersede",
     Action.TRASH: "Trash",
     Action.RESTORE: "Restore",
 }

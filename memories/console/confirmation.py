@@ -16,6 +16,7 @@ from memories.console.parts import ConfirmSheet, FactChange, Sample
 from memories.console.selection_models import Selection
 from memories.console.trash_contents import in_trash
 from memories.contract import ErrorCode
+from memories.contract.limits import RELATIONS_MAX
 from memories.repository import Action, Author, BulkChange, MemoryRepository, schema
 from memories.repository.engine import is_in
 from memories.repository.records import LIGHT, Row
@@ -82,6 +83,8 @@ def _figures(selection: Selection, expected: Forecast) -> list[tuple[str, str]]:
 _REASONS = {
     ErrorCode.TOO_MANY_TAGS: "would have more than 20 tags",
     ErrorCode.MEMORY_NOT_FOUND: "gone since the selection",
+    ErrorCode.INVALID_RELATION_TARGET: "the superseding memory itself, or one that supersedes it",
+    ErrorCode.TOO_MANY_RELATIONS: f"a memory declares {RELATIONS_MAX} relations at most",
 }
 
 
@@ -99,7 +102,10 @@ def _left_alone(repository: MemoryRepository, expected: Forecast) -> list[str]:
 
 
 def _about(repository: MemoryRepository, change: BulkChange) -> list[str]:
-    """What merging into a tag that exists means."""
+    """What merging into a tag that exists means, and what superseding does."""
+    if change.action is Action.SUPERSEDE:
+        names = undoing.subjects_of(repository, [change.by])
+        return [f"{' '.join(names)} supersedes them: a search that finds one of them answers with it instead."]
     if change.action is not Action.MERGE_TAGS or change.target in change.tags:
         return []
     held = repository.catalogue().counts("tags").get(change.target, 0)
@@ -144,6 +150,9 @@ def _sample(change: BulkChange, row: Row) -> Sample:
     if change.action is Action.TRASH:
         changes = [FactChange("gone", fact) for fact in row["facts"]]
         return Sample(row["id"], row["domain"], row["subject"], changes)
+    if change.action is Action.SUPERSEDE:
+        kept = [FactChange("same", fact) for fact in row["facts"][:FACTS_SHOWN]]
+        return Sample(row["id"], row["domain"], row["subject"], [*kept, FactChange("add", "superseded")])
     columns = change.columns(row, (), Author("preview"), datetime.now(UTC))
     same = [FactChange("same", fact) for fact in row["facts"][:FACTS_SHOWN]]
     number = len(row["facts"])

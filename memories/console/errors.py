@@ -9,7 +9,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
-from memories.console.repository_access import RETRY_AFTER_SECONDS, status_of
+from memories.console.api.answers import ROOT as API
+from memories.console.api.answers import refusal
+from memories.console.repository_access import retry_after, status_of
 from memories.contract import ErrorCode, MemsuiteError
 
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, TOO_LARGE, BROKEN = 400, 403, 404, 413, 500
@@ -47,12 +49,14 @@ class Problem:
 def problem_of(error: MemsuiteError) -> Problem:
     """A core error as a person sees it; the refused value is never repeated."""
     status = status_of(error.code)
-    wait = RETRY_AFTER_SECONDS if status == 503 and error.retryable else 0
+    wait = retry_after(error.code)
     return Problem(status, error.message, error.code.value, error.field, wait)
 
 
 def error_response(request: HttpRequest, problem: Problem) -> HttpResponse:
-    """The problem as a page; for htmx as a message that leaves the page as it is."""
+    """The problem as a page; for htmx as a message that leaves the page as it is, for a program as JSON."""
+    if request.path_info.startswith(API):
+        return refusal(problem)
     if request.headers.get("HX-Request") == "true":
         response = HttpResponse(
             render_to_string("console/errors/toast.html", {"problem": problem}), status=problem.status

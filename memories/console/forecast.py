@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 
 from memories.console.filtering import holding
 from memories.console.trash_contents import in_trash
-from memories.contract import ErrorCode
-from memories.contract.limits import TAGS_MAX
+from memories.contract import ErrorCode, RelationType
+from memories.contract.limits import RELATIONS_MAX, TAGS_MAX
 from memories.repository import Action, BulkChange, MemoryRepository
+from memories.repository.write_context import not_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ def forecast(repository: MemoryRepository, change: BulkChange, ids: Sequence[str
     """What ``repository.apply(change, ids, …)`` would answer now."""
     if change.action is Action.RESTORE:
         return _restoring(repository, ids)
+    if change.action is Action.SUPERSEDE:
+        return _superseding(repository, change.by, ids)
     table = repository.catalogue().table
     wanted = pa.array(ids, pa.string())
     places = pc.index_in(wanted, value_set=table["id"].combine_chunks())
@@ -52,6 +55,29 @@ def _restoring(repository: MemoryRepository, ids: Sequence[str]) -> Forecast:
         changed=tuple(name for name in ids if name in trash),
         unchanged=tuple(name for name in ids if name in stored),
         refused=dict.fromkeys(gone, ErrorCode.MEMORY_NOT_FOUND),
+    )
+
+
+def _superseding(repository: MemoryRepository, by: str, ids: Sequence[str]) -> Forecast:
+    """Raises ``memory_not_found`` where the memory that supersedes is not stored."""
+    edges = repository.read(lambda snapshot: snapshot.edges_of([by]))
+    stored = set(repository.catalogue().table["id"].to_pylist())
+    if by not in stored:
+        raise not_found(by)
+    says = [edge for edge in edges if edge.relation_type == RelationType.SUPERSEDES]
+    already = {edge.target_id for edge in says if edge.source_id == by}
+    over = {by} | {edge.source_id for edge in says if edge.target_id == by}
+    room = RELATIONS_MAX - sum(edge.source_id == by for edge in edges)
+    free = [name for name in ids if name in stored and name not in already | over]
+    return Forecast(
+        changed=tuple(free[: max(room, 0)]),
+        unchanged=tuple(name for name in ids if name in stored and name in already),
+        refused=dict.fromkeys(
+            (name for name in ids if name in stored and name in over - already),
+            ErrorCode.INVALID_RELATION_TARGET,
+        )
+        | dict.fromkeys(free[max(room, 0) :], ErrorCode.TOO_MANY_RELATIONS)
+        | dict.fromkeys((name for name in ids if name not in stored), ErrorCode.MEMORY_NOT_FOUND),
     )
 
 

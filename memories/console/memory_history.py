@@ -29,6 +29,7 @@ DONE = {
     "set_tier": "tier set",
     "set_quality": "quality set",
     "trash": "moved to the trash",
+    "supersede": "superseding declared",
 }
 """Operations in the words of a history; another one is shown by its name."""
 

@@ -55,7 +55,8 @@ class FilterBar:
 @dataclass(frozen=True, slots=True)
 class BulkBar:
     """The bar over a list whose rows are ticked. ``form_id`` is the form that its buttons submit;
-    where ``on_page`` rows are not all of ``total``, it offers to select these."""
+    where ``on_page`` rows are not all of ``total``, it offers to select these. ``more`` adds a button that
+    leads to all actions there are."""
 
     form_id: str
     total: int
@@ -63,6 +64,7 @@ class BulkBar:
     selected: int = 0
     everything: bool = False
     actions: Sequence[Action] = ()
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

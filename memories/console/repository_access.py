@@ -77,6 +77,9 @@ _shared = _Shared()
 RETRY_AFTER_SECONDS = 2
 """What a retryable 503 asks a client to wait: a commit holds the lock for far less."""
 
+RETRY_HEAVY_SECONDS = 1
+"""The same where large computations are running: most take less than a second."""
+
 _STATUS = {
     401: (ErrorCode.NOT_AUTHENTICATED,),
     403: (ErrorCode.NOT_PERMITTED, ErrorCode.CONTEXT_INACTIVE),
@@ -118,3 +121,10 @@ _STATUS_OF = {code: status for status, codes in _STATUS.items() for code in code
 def status_of(code: ErrorCode) -> int:
     """The HTTP status of an error code; what a memory's fields are refused for is 422."""
     return _STATUS_OF.get(code, 422)
+
+
+def retry_after(code: ErrorCode) -> int:
+    """Seconds to wait before asking again, 0 for what waiting does not help."""
+    if not code.retryable or status_of(code) != 503:
+        return 0
+    return RETRY_HEAVY_SECONDS if code is ErrorCode.HEAVY_WORK_BUSY else RETRY_AFTER_SECONDS

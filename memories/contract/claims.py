@@ -102,6 +102,30 @@ def tidy_claim_keys(fact: str) -> str:
     return "".join([*pieces, fact[end:]])
 
 
+def restated(facts: Sequence[str], key: str, value: str) -> tuple[str, ...] | None:
+    """The facts with every claim of `key` saying `value` instead, all else as it was; None where the value
+    would be read differently in the words around it."""
+    wanted = typed(value, quoted=True)[2]
+    changed = tuple(_restated(fact, key, value) for fact in facts)
+    said = {claim.normal for claim in claims_of(changed) if claim.key == key}
+    others = [[claim for claim in claims_of(side) if claim.key != key] for side in (facts, changed)]
+    return changed if said == {wanted} and others[0] == others[1] else None
+
+
+def _restated(fact: str, key: str, value: str) -> str:
+    pieces, end = [], 0
+    for written in _written(fact):
+        if fold_key(written.key) != key:
+            continue
+        said = typed(written.value, quoted=written.quoted)[0]
+        start = written.value_start + written.quoted + written.value.find(said)
+        # A text of several words would take what follows it into itself.
+        bare = written.quoted or " " not in value or start + len(said) == len(fact)
+        pieces += [fact[end:start], value if bare else f'"{value}"']
+        end = start + len(said)
+    return "".join([*pieces, fact[end:]])
+
+
 def fold_key(key: str) -> str:
     """The form in which claim keys are compared."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", key).casefold())

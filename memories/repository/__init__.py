@@ -13,12 +13,15 @@ from memories.repository.ledger import Conflict
 from memories.repository.recalls import Recalls
 from memories.repository.records import Author, StoredMemory
 from memories.repository.repository import MemoryRepository
+from memories.repository.resolving import Decision, Loser, Resolution
 from memories.repository.results import (
     AddResult,
     BulkResult,
     DeleteResult,
     MemoryDetail,
     MemoryPage,
+    MergeResult,
+    ResolutionResult,
     RestoreResult,
     UndoResult,
     UpdateResult,
@@ -34,15 +37,20 @@ __all__ = [
     "BulkResult",
     "Catalogue",
     "Conflict",
+    "Decision",
     "DeleteResult",
     "Edge",
     "Filter",
     "GraphSummary",
     "GraphView",
+    "Loser",
     "MemoryDetail",
     "MemoryPage",
     "MemoryRepository",
+    "MergeResult",
     "Recalls",
+    "Resolution",
+    "ResolutionResult",
     "RestoreResult",
     "Snapshot",
     "StoredMemory",

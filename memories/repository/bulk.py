@@ -22,6 +22,7 @@ from memories.repository.changes import ChangeSet
 from memories.repository.edges import by_memory
 from memories.repository.history import newest_numbers, removals, revive
 from memories.repository.records import Author, Row
+from memories.repository.relations import Superseding
 from memories.repository.results import BulkResult
 from memories.repository.vectors import Vector
 from memories.repository.write_context import WriteContext, not_found
@@ -46,11 +47,13 @@ class Action(StrEnum):
     MARK_REVIEWED = "mark_reviewed"
     TRASH = "trash"
     RESTORE = "restore"
+    SUPERSEDE = "supersede"
 
 
 @dataclass(frozen=True, slots=True)
 class BulkChange:
-    """An action with its checked value. ``target`` is the tag that merged ones become."""
+    """An action with its checked value. ``target`` is the tag that merged ones become, ``by`` the id
+    of the memory that supersedes the others."""
 
     action: Action
     tags: tuple[str, ...] = ()
@@ -59,6 +62,7 @@ class BulkChange:
     tier: Tier | None = None
     quality: float | None = None
     type: str = ""
+    by: str = ""
 
     @classmethod
     def of(cls, action: str, value: object = None, *, target: object = None) -> BulkChange:
@@ -121,6 +125,8 @@ class BulkWriter:
             changes = ChangeSet(transaction, context.conflict_limit)
             if restores:
                 _restore(changes, wanted, vectors, gathered)
+            elif change.action is Action.SUPERSEDE:
+                _supersede(changes, change.by, wanted, gathered)
             else:
                 _change(changes, change, wanted, author, gathered)
             ledger = changes.write()
@@ -198,6 +204,29 @@ def _restore(
         gathered.tell()
 
 
+def _supersede(changes: ChangeSet, by: str, ids: Sequence[str], gathered: _Gathered) -> None:
+    """Declare that one memory supersedes the others. Only that one changes; ``gathered`` counts the
+    superseded. Raises ``memory_not_found`` where the one is not stored."""
+    rows = changes.load([by, *ids])
+    if by not in rows:
+        raise not_found(by)
+    superseding = Superseding.by(changes, rows[by])
+    for memory_id in ids:
+        try:
+            if memory_id not in rows:
+                raise not_found(memory_id)
+            if superseding.already(memory_id):
+                gathered.unchanged.append(memory_id)
+            else:
+                superseding.add(memory_id)
+                gathered.changed.append(memory_id)
+        except MemsuiteError as error:
+            gathered.refused[memory_id] = error
+        gathered.tell()
+    if gathered.changed:
+        superseding.write()
+
+
 def _tags_of(tags: Sequence[str]) -> Row:
     """Tags as a person leaves them; each once, whatever its case, the first spelling kept."""
     kept: dict[str, str] = {}
@@ -230,6 +259,17 @@ def _category(change: BulkChange, row: Row) -> Row:
     return {"category": str(change.category)} | ({"type": str(change.category)} if follows else {})
 
 
+def _memory_id(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise MemsuiteError(
+            ErrorCode.INVALID_PARAMETER,
+            "by",
+            "The id of the memory that supersedes the others is needed.",
+            received=value,
+        )
+    return value
+
+
 _VALUES: Mapping[Action, Mapping[str, Callable[[object], object]]] = {
     Action.ADD_TAGS: {"tags": checks.tags},
     Action.REMOVE_TAGS: {"tags": checks.tags},
@@ -238,6 +278,7 @@ _VALUES: Mapping[Action, Mapping[str, Callable[[object], object]]] = {
     Action.SET_TYPE: {"type": checks.type_label},
     Action.SET_TIER: {"tier": checks.tier},
     Action.SET_QUALITY: {"quality": checks.quality},
+    Action.SUPERSEDE: {"by": _memory_id},
 }
 
 _COLUMNS: Mapping[Action, Callable[[BulkChange, Row], Row]] = {

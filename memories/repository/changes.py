@@ -58,6 +58,7 @@ class ChangeSet:
     conflict_limit: int
     _changed: dict[str, _Changed] = field(default_factory=dict)
     _loaded: dict[str, Row] = field(default_factory=dict)
+    _decided: list[Conflict] = field(default_factory=list)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -115,6 +116,11 @@ class ChangeSet:
         self._changed[row["id"]] = _Changed(
             current, self._stamped(row, revision + 1), new_edges=outgoing, revived_edges=incoming
         )
+
+    def decide(self, conflict: Conflict) -> None:
+        """A ledger row as a person leaves it, or as it stood before what is taken back. Both its
+        memories should change in the operation, so that the history of both keeps what it replaces."""
+        self._decided.append(conflict)
 
     def _stamped(self, row: Row, revision: int) -> Row:
         stamp = self.transaction.stamp
@@ -272,7 +278,7 @@ class ChangeSet:
         gone = {name: MEMORY_DELETED for name, changed in self._changed.items() if changed.after is None}
         subjects = self._subjects_after(after)
         known = self._known_conflicts(after, subjects)
-        changes = settle(after, gone, subjects, known, self.transaction.stamp.at)
+        changes = settle(after, gone, subjects, known, self.transaction.stamp.at, self._decided)
         for key in changes.from_archive:
             self.transaction.delete(schema.ARCHIVE, key)
         for conflict in changes.written:
@@ -342,6 +348,6 @@ class ChangeSet:
                 memory_id,
                 BeforeImage(changed.before, tuple(edges.get(memory_id, ()))),
                 removed=changed.after is None,
-                closed=[row for row in ledger.closed if memory_id in (row.memory_a_id, row.memory_b_id)],
+                ledger=[row for row in ledger.replaced if memory_id in (row.memory_a_id, row.memory_b_id)],
             )
             self.transaction.add(schema.REVISIONS, row)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import schema
 from memories.repository.changes import ChangeSet
 from memories.repository.engine import is_in, quoted
+from memories.repository.import_undo import import_of, take_back_rows, undo_whole
 from memories.repository.records import Author, Row
 from memories.repository.results import RestoreResult, UndoResult
 from memories.repository.revisions import LIGHT, BeforeImage, Revision, revision_of
@@ -53,17 +54,27 @@ class History:
 
     def _undo(self, operation_id: str, author: Author) -> UndoResult:
         context = self._context
-        kept = context.store.read(lambda snapshot: _rows(_replaced(_steps(snapshot, operation_id))))
+        record = context.store.read(lambda snapshot: import_of(snapshot, operation_id))
+        if record is not None and record["whole"]:
+            return undo_whole(context, record, author)
+        known = record is not None
+        kept = context.store.read(lambda snapshot: _rows(_replaced(_steps(snapshot, operation_id, known))))
         vectors = context.current_vectors(kept)
         note = f"undo of {operation_id}"
         with context.store.transaction(author, "undo", wait=context.lock_wait, note=note) as transaction:
-            steps = _steps(transaction.snapshot, operation_id)
+            steps = _steps(transaction.snapshot, operation_id, known)
             changes = ChangeSet(transaction, context.conflict_limit)
-            undone = _take_back(changes, [step for step in steps if step.untouched], vectors)
+            untouched = [step for step in steps if step.untouched]
+            undone = _take_back(changes, untouched, vectors)
+            for revision in _replaced(untouched):
+                for conflict in revision.ledger():
+                    changes.decide(replace(conflict, archived_at=None))
             changes.write()
+            if record is not None:
+                take_back_rows(transaction, record, undone)
         return UndoResult(
             undone_operation_id=operation_id,
-            operation_id=transaction.stamp.operation_id if undone else "",
+            operation_id=transaction.stamp.operation_id if undone or known else "",
             undone=undone,
             skipped=tuple(step.memory_id for step in steps if not step.untouched),
         )
@@ -186,7 +197,7 @@ def removals(snapshot: Snapshot, ids: Sequence[str]) -> dict[str, Revision]:
     return newest
 
 
-def _steps(snapshot: Snapshot, operation_id: str) -> list[_Step]:
+def _steps(snapshot: Snapshot, operation_id: str, known: bool = False) -> list[_Step]:
     mine = f"operation_id = {quoted(operation_id)}"
     revisions = {row["memory_id"]: revision_of(row) for row in snapshot.rows(schema.REVISIONS, mine)}
     written = {row["id"] for row in snapshot.rows(schema.MEMORIES, mine, ["id"])}
@@ -197,7 +208,7 @@ def _steps(snapshot: Snapshot, operation_id: str) -> list[_Step]:
         )
     }
     touched = sorted(written | revisions.keys() | replaced)
-    if not touched:
+    if not touched and not known:
         raise MemsuiteError(
             ErrorCode.NOT_FOUND, "operation_id", "No operation has this id.", received=operation_id
         )

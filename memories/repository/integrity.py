@@ -25,6 +25,7 @@ from memories.repository.mending import torn_beyond
 from memories.repository.records import Row, content_hash, from_json
 from memories.repository.revisions import MEMORY_TIMES
 from memories.repository.snapshot import Snapshot
+from memories.repository.turn_records import turn_text
 
 Progress = Callable[[int, int], None]
 """Told how many of how many rows have been read."""
@@ -39,6 +40,7 @@ UNIT = 1e-3
 """How far from 1 the length of a stored vector may be."""
 
 _ROW = "_rowid"
+_VECTORS = frozenset(name for names in schema.VECTORS.values() for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,25 +227,37 @@ class _Reading:
 def _plain_rows(table: pa.Table) -> list[Row]:
     """The rows as dictionaries, vectors as arrays. Damaged text raises here rather than later."""
     table.validate(full=True)
-    if schema.VECTOR not in table.column_names:
-        plain: list[Row] = table.to_pylist()
-        return plain
-    column = table[schema.VECTOR].combine_chunks()
-    if column.null_count:
-        raise pa.ArrowInvalid("a vector is missing")
-    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size)
-    rows = table.drop_columns([schema.VECTOR]).to_pylist()
-    return [row | {schema.VECTOR: vector} for row, vector in zip(rows, matrix, strict=True)]
+    vectors = [name for name in _VECTORS if name in table.column_names]
+    rows: list[Row] = table.drop_columns(vectors).to_pylist()
+    for name in vectors:
+        column = table[name].combine_chunks()
+        if column.null_count:
+            raise pa.ArrowInvalid("a vector is missing")
+        matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size)
+        for row, vector in zip(rows, matrix, strict=True):
+            row[name] = vector
+    return rows
 
 
 def _memory_problems(row: Row) -> Iterator[str]:
     if content_hash(row) != row["content_hash"]:
         yield "its values are not those its hash was made from"
-    vector = row[schema.VECTOR]
+    yield from _vector_problems(row[schema.VECTOR], "its vector")
+
+
+def _vector_problems(vector: Any, name: str) -> Iterator[str]:
     if not np.isfinite(vector).all():
-        yield "its vector is not finite"
+        yield f"{name} is not finite"
     elif abs(float(np.linalg.norm(vector)) - 1.0) > UNIT:
-        yield "its vector is not of length one"
+        yield f"{name} is not of length one"
+
+
+def _turn_problems(row: Row) -> Iterator[str]:
+    """A turn says everything twice: in its text, and in the sides that is made of."""
+    if turn_text(row["kind"], row["user_text"], row["assistant_text"]) != row["text"]:
+        yield "its text is not made of its two sides"
+    yield from _vector_problems(row[schema.VECTOR], "its vector")
+    yield from _vector_problems(row["context_vector"], "its vector with the turn before")
 
 
 def _edge_problems(row: Row) -> Iterator[str]:
@@ -279,6 +293,7 @@ _CHECKS: Mapping[str, Callable[[Row], Iterable[str]]] = {
     schema.CONFLICTS: _conflict_problems,
     schema.ARCHIVE: _conflict_problems,
     schema.REVISIONS: _revision_problems,
+    schema.TURNS: _turn_problems,
 }
 
 

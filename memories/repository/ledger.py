@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OPEN, RESOLVED = "open", "resolved"
 AUTO, HUMAN = "auto", "human"
-BOTH_STAND = "both_stand"
+KEEP_A, KEEP_B, BOTH_STAND, EDITED = "keep_a", "keep_b", "both_stand", "edited"
 CLAIMS_CHANGED = "the claims no longer differ"
 MEMORY_DELETED = "memory deleted"
 
@@ -55,11 +55,13 @@ class Conflict:
         """A person decided: only a changed value may open it again."""
         return self.status == RESOLVED and self.resolution_type == HUMAN
 
+    def says(self, value_a: str, value_b: str) -> bool:
+        """Whether these are the values the row is about, each on its side."""
+        return same_value(self.value_a, value_a) and same_value(self.value_b, value_b)
+
     def states(self, value_a: str, value_b: str) -> bool:
         """Whether these two values, in either order, are the ones the row is about."""
-        same = same_value(self.value_a, value_a) and same_value(self.value_b, value_b)
-        crossed = same_value(self.value_a, value_b) and same_value(self.value_b, value_a)
-        return same or crossed
+        return self.says(value_a, value_b) or self.says(value_b, value_a)
 
     def closed(self, at: datetime, note: str) -> Conflict:
         return replace(
@@ -70,6 +72,22 @@ class Conflict:
             resolution_note=note,
             resolved_by="system",
             resolved_at=at,
+        )
+
+    def decided(self, resolution: str, note: str, by: str, at: datetime, values: tuple[str, str]) -> Conflict:
+        """As a person has decided; ``values`` are those that stand afterwards, of a and of b, so that
+        the decision holds for just them."""
+        return replace(
+            self,
+            status=RESOLVED,
+            resolution_type=HUMAN,
+            resolution=resolution,
+            resolution_note=note,
+            resolved_by=by,
+            resolved_at=at,
+            archived_at=None,
+            value_a=values[0],
+            value_b=values[1],
         )
 
     def reopened(self, value_a: str, value_b: str) -> Conflict:
@@ -113,11 +131,18 @@ def accepted(clash: Clash, decisions: Iterable[Conflict]) -> bool:
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
     """Rows to write into the ledger; ``from_archive`` are the keys of those to take out of the
-    archive, ``closed`` the rows as they stood before this change closed them."""
+    archive, ``replaced`` the open and the decided rows as they stood before this change closed,
+    decided or reopened them."""
 
     written: tuple[Conflict, ...]
     from_archive: tuple[str, ...]
-    closed: tuple[Conflict, ...]
+    replaced: tuple[Conflict, ...]
+
+    @property
+    def closed(self) -> tuple[Conflict, ...]:
+        """Open rows that this change has settled, as they stood."""
+        settled = {row.conflict_key for row in self.written if not row.is_open}
+        return tuple(row for row in self.replaced if row.is_open and row.conflict_key in settled)
 
 
 def settle(
@@ -126,12 +151,15 @@ def settle(
     subjects: Mapping[str, Sequence[StoredMemory]],
     known: Sequence[Conflict],
     at: datetime,
+    decided: Sequence[Conflict] = (),
 ) -> LedgerChanges:
     """The ledger after a change.
 
     ``changed`` are memories as they are now, ``gone`` maps ids no longer stored to the note that
     closes their rows, ``subjects`` holds all memories of each subject concerned as they are now,
     and ``known`` all ledger rows, archived ones too, about any memory named or its subject.
+    ``decided`` are rows as a person leaves them, or as they stood before what is taken back; each
+    counts as far as it fits what the memories say now.
     """
     by_key = {row.conflict_key: row for row in known}
     clashing = {
@@ -152,8 +180,15 @@ def settle(
     ]
     for row in closed:
         written[row.conflict_key] = row.closed(at, _note(row, touched))
+    for row in decided:
+        key = row.conflict_key
+        fitting = _fitting(row, clashing.get(key))
+        if key in by_key and fitting is not None:
+            written[key] = fitting
     archived = tuple(key for key in written if (row := by_key.get(key)) and row.archived_at is not None)
-    return LedgerChanges(tuple(written.values()), archived, tuple(closed))
+    stood = (by_key[key] for key in written if key in by_key)
+    replaced = tuple(row for row in stood if row.is_open or row.is_human)
+    return LedgerChanges(tuple(written.values()), archived, replaced)
 
 
 def _standing(
@@ -167,13 +202,28 @@ def _standing(
     """The row this clash needs written, if any. Side a of ``clash`` is ``other``."""
     if row is None:
         return None if accepted(clash, known) else _opened(other, memory, clash, at)
-    value_a, value_b = (
-        (clash.value_a, clash.value_b) if row.memory_a_id == other.id else (clash.value_b, clash.value_a)
-    )
-    same = same_value(row.value_a, value_a) and same_value(row.value_b, value_b)
-    if (row.is_open or row.is_human) and same:
+    values = _sides(row, other, clash)
+    if (row.is_open or row.is_human) and row.says(*values):
         return None
-    return row.reopened(value_a, value_b)
+    return row.reopened(*values)
+
+
+def _fitting(row: Conflict, clashing: tuple[StoredMemory, StoredMemory, Clash] | None) -> Conflict | None:
+    """A row as it was left, held against what the memories say; None where that contradicts it: an
+    open row without a clash, or a decision about other values."""
+    if clashing is None:
+        return None if row.is_open else row
+    values = _sides(row, clashing[0], clashing[2])
+    if row.is_open:
+        return row.reopened(*values)
+    return row if row.says(*values) else None
+
+
+def _sides(row: Conflict, other: StoredMemory, clash: Clash) -> tuple[str, str]:
+    """The values of a clash in the order of the row's memories. Side a of ``clash`` is ``other``."""
+    if row.memory_a_id == other.id:
+        return clash.value_a, clash.value_b
+    return clash.value_b, clash.value_a
 
 
 def _opened(other: StoredMemory, memory: StoredMemory, clash: Clash, at: datetime) -> Conflict:

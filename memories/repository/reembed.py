@@ -1,7 +1,8 @@
-"""Giving every memory a vector of another model, in one step for everybody who looks.
+"""Giving every memory and every captured turn a vector of another model, in one step for everybody
+who looks.
 
 New vectors are staged beside the database, in parts that survive a kill; the old ones answer
-meanwhile. When every memory has one, the table is written anew inside one transaction.
+meanwhile. When every text has one, the tables are written anew inside one transaction.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from memories.repository import schema
 from memories.repository.engine import as_ours, is_in
 from memories.repository.files import flush_directory, flush_file
 from memories.repository.records import Author, Row, content_hash, embedding_text_of
-from memories.repository.snapshot import IDS_PER_QUERY, Snapshot
+from memories.repository.snapshot import Snapshot, batches
 from memories.repository.store import Reembedded, Store, Transaction
+from memories.repository.turn_reading import turn_texts, turns_before, whole_rows
+from memories.repository.turn_records import context_of
 from memories.repository.vectors import Vector
 
 Progress = Callable[[int, int], None]
@@ -40,22 +43,28 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class ReembedPlan:
-    """What a re-embedding would do."""
+    """What a re-embedding would do; ``staged`` of the ``texts`` have their new vector already."""
 
     memories: int
+    turns: int
     staged: int
     from_identity: str
     to_identity: str
 
     @property
+    def texts(self) -> int:
+        return self.memories + self.turns
+
+    @property
     def needed(self) -> bool:
-        return self.memories > 0 and self.from_identity != self.to_identity
+        return self.texts > 0 and self.from_identity != self.to_identity
 
     def as_answer(self) -> dict[str, object]:
         return {
             "success": True,
             "status": "planned" if self.needed else "not_needed",
             "memories": self.memories,
+            "turns": self.turns,
             "staged": self.staged,
             "from": self.from_identity,
             "to": self.to_identity,
@@ -68,6 +77,7 @@ class ReembedResult:
     """A finished re-embedding; ``resumed`` vectors had been staged by an earlier, killed run."""
 
     memories: int
+    turns: int
     resumed: int
     from_identity: str
     to_identity: str
@@ -78,6 +88,7 @@ class ReembedResult:
             "success": True,
             "status": "reembedded" if self.operation_id else "not_needed",
             "memories": self.memories,
+            "turns": self.turns,
             "resumed": self.resumed,
             "from": self.from_identity,
             "to": self.to_identity,
@@ -99,8 +110,10 @@ class Reembedding:
         """Writes nothing."""
         snapshot = self._store.snapshot()
         texts = self._store.read(_texts)
+        turns = sum(1 for table, _ in texts if table == schema.TURNS)
         return ReembedPlan(
-            memories=len(texts),
+            memories=len(texts) - turns,
+            turns=turns,
             staged=len(self._stage.keys() & set(texts.values())),
             from_identity=snapshot.embedding_id,
             to_identity=str(self._embedder.identity),
@@ -113,7 +126,7 @@ class Reembedding:
         """
         plan = self.plan()
         if not plan.needed:
-            return ReembedResult(plan.memories, 0, plan.from_identity, plan.to_identity, "")
+            return ReembedResult(plan.memories, plan.turns, 0, plan.from_identity, plan.to_identity, "")
         operation = ""
         for _ in range(ATTEMPTS):
             self._fill(progress)
@@ -125,25 +138,27 @@ class Reembedding:
                 ErrorCode.STORE_BUSY, "db_path", "Memories kept being written meanwhile. Try again."
             )
         self._stage.clear()
-        return ReembedResult(plan.memories, plan.staged, plan.from_identity, plan.to_identity, operation)
+        return ReembedResult(
+            plan.memories, plan.turns, plan.staged, plan.from_identity, plan.to_identity, operation
+        )
 
     def _fill(self, progress: Progress) -> None:
         """Embed what has no staged vector yet."""
         texts = self._store.read(_texts)
         staged = self._stage.keys()
-        missing = [name for name, key in texts.items() if key not in staged]
+        missing = [row for row, key in texts.items() if key not in staged]
         done = len(texts) - len(missing)
         progress(done, len(texts))
         for start in range(0, len(missing), PART_ROWS):
-            ids = missing[start : start + PART_ROWS]
-            words = self._store.read(partial(_words, ids=ids))
+            part = missing[start : start + PART_ROWS]
+            words = self._store.read(partial(_words, rows=part))
             if words:
                 self._stage.write([_key(text) for text in words], self._embedder.embed_documents(words))
-            done += len(ids)
+            done += len(part)
             progress(done, len(texts))
 
     def _switch(self, author: Author) -> str:
-        """The operation that wrote the table anew; "" when a memory turned up without a vector."""
+        """The operation that wrote the tables anew; "" when a text turned up without a vector."""
         with self._store.transaction(author, "reembed", wait=self._lock_wait) as transaction:
             texts = _texts(transaction.snapshot)
             vectors = self._stage.vectors()
@@ -151,7 +166,9 @@ class Reembedding:
                 return ""
             _verify(vectors, self._embedder.identity)
             identity = self._embedder.identity
-            transaction.reembedded = Reembedded(identity, lambda: _rewritten(transaction, vectors, identity))
+            transaction.reembedded = Reembedded(
+                identity, _rewriting(transaction, NewVectors(vectors, identity, transaction.stamp.generation))
+            )
         return transaction.stamp.operation_id
 
 
@@ -199,20 +216,36 @@ def _read_part(path: Path, columns: list[str]) -> pa.Table:
     return pq.read_table(path, columns=columns)
 
 
-def _texts(snapshot: Snapshot) -> dict[str, str]:
-    """Every memory's id with the hash of the text that is embedded for it."""
-    rows = snapshot.rows(schema.MEMORIES, columns=["id", "domain", "subject", "facts"])
-    return {row["id"]: _key(_embedded(row)) for row in rows}
+Held = tuple[str, str]
+"""The name of a table that holds vectors, and the key of a row in it."""
+
+_WORDS: Mapping[str, tuple[tuple[str, ...], Callable[[Row], str]]] = {
+    schema.MEMORIES: (
+        ("domain", "subject", "facts"),
+        lambda row: embedding_text_of(row["domain"], row["subject"], row["facts"]),
+    ),
+    schema.TURNS: (("text",), lambda row: str(row["text"])),
+}
+"""For each table with vectors: the columns that the embedded text is made of, and how."""
 
 
-def _embedded(row: Row) -> str:
-    return embedding_text_of(row["domain"], row["subject"], row["facts"])
+def _texts(snapshot: Snapshot) -> dict[Held, str]:
+    """Every row that holds a vector, with the hash of the text that is embedded for it."""
+    return {
+        (table, row["id"]): _key(words(row))
+        for table, (columns, words) in _WORDS.items()
+        for row in snapshot.rows(table, columns=["id", *columns])
+    }
 
 
-def _words(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
-    """What is embedded for some memories; those deleted meanwhile are left out."""
-    columns = ["domain", "subject", "facts"]
-    return [_embedded(row) for row in snapshot.rows(schema.MEMORIES, is_in("id", ids), columns)]
+def _words(snapshot: Snapshot, rows: Sequence[Held]) -> list[str]:
+    """What is embedded for some rows; those deleted meanwhile are left out."""
+    return [
+        words(row)
+        for table, (columns, words) in _WORDS.items()
+        for batch in batches(name for held, name in rows if held == table)
+        for row in snapshot.rows(table, is_in("id", batch), columns)
+    ]
 
 
 def _key(text: str) -> str:
@@ -232,25 +265,55 @@ def _verify(vectors: Mapping[str, Vector], identity: EmbeddingIdentity) -> None:
         )
 
 
-def _rewritten(
-    transaction: Transaction, vectors: Mapping[str, Vector], identity: EmbeddingIdentity
-) -> Iterator[pa.RecordBatch]:
-    """The memories with their new vectors. Revision and operation stay: what a person or an agent
-    wrote has not changed, and an undo of an earlier operation must still be possible."""
-    arrow_schema = schema.memories(identity.dimension)
-    ids = [row["id"] for row in transaction.snapshot.rows(schema.MEMORIES, columns=["id"])]
-    for start in range(0, len(ids), IDS_PER_QUERY):
-        rows = transaction.snapshot.full_rows(ids[start : start + IDS_PER_QUERY])
-        changed = [_with_vector(row, vectors, identity, transaction) for row in rows.values()]
-        yield from pa.Table.from_pylist(changed, schema=arrow_schema).to_batches()
+@dataclass(frozen=True, slots=True)
+class NewVectors:
+    """The vectors to write, by the hash of their text, and what every row written with one gets."""
+
+    by_key: Mapping[str, Vector]
+    identity: EmbeddingIdentity
+    generation: int
+
+    def of(self, text: str) -> Vector:
+        return self.by_key[_key(text)]
+
+    def stamped(self, row: Row) -> Row:
+        return row | {"embedding_id": str(self.identity), "generation": self.generation}
 
 
-def _with_vector(
-    row: Row, vectors: Mapping[str, Vector], identity: EmbeddingIdentity, transaction: Transaction
-) -> Row:
-    row = row | {
-        "vector": vectors[_key(_embedded(row))],
-        "embedding_id": str(identity),
-        "generation": transaction.stamp.generation,
+def _rewriting(
+    transaction: Transaction, new: NewVectors
+) -> dict[str, Callable[[], Iterator[pa.RecordBatch]]]:
+    """For each table that is there: its rows with their new vectors."""
+    snapshot = transaction.snapshot
+    ways = {schema.MEMORIES: _memories, schema.TURNS: _turns}
+    return {
+        table: partial(way, snapshot, new) for table, way in ways.items() if table in snapshot.head.tables
     }
-    return row | {"content_hash": content_hash(row)}
+
+
+def _memories(snapshot: Snapshot, new: NewVectors) -> Iterator[pa.RecordBatch]:
+    """Revision and operation stay: what a person or an agent wrote has not changed, and an undo of an
+    earlier operation must still be possible."""
+    embedded = _WORDS[schema.MEMORIES][1]
+    ids = [row["id"] for row in snapshot.rows(schema.MEMORIES, columns=["id"])]
+    for batch in batches(ids):
+        rows = []
+        for row in snapshot.full_rows(batch).values():
+            changed = new.stamped(row) | {schema.VECTOR: new.of(embedded(row))}
+            rows.append(changed | {"content_hash": content_hash(changed)})
+        yield from pa.Table.from_pylist(rows, schema=schema.memories(new.identity.dimension)).to_batches()
+
+
+def _turns(snapshot: Snapshot, new: NewVectors) -> Iterator[pa.RecordBatch]:
+    """Each with the vector of its text and the one that counts the turn before it in."""
+    before = turns_before(snapshot)
+    for batch in batches(before):
+        found = whole_rows(snapshot, batch)
+        texts = turn_texts(snapshot, [before[name] for name in found])
+        rows = []
+        for name, row in found.items():
+            vector = new.of(row["text"])
+            earlier = texts.get(before[name])
+            context = context_of(new.of(earlier) if earlier is not None else None, vector)
+            rows.append(new.stamped(row) | {schema.VECTOR: vector, "context_vector": context})
+        yield from pa.Table.from_pylist(rows, schema=schema.turns(new.identity.dimension)).to_batches()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,16 +17,23 @@ from memories.repository.catalogue import Catalogue, CatalogueCache
 from memories.repository.engine import quoted
 from memories.repository.graph import GraphSummary, GraphView, first_line, graph_around, graph_summary
 from memories.repository.history import History, revisions_of, trashed
+from memories.repository.importing import Importer
 from memories.repository.ledger import Conflict, conflict_of
+from memories.repository.lessons import Lessons
+from memories.repository.merging import Merger, MergeRequest
+from memories.repository.quarantine import Quarantine
 from memories.repository.records import Author, StoredMemory
 from memories.repository.reembed import Reembedding
+from memories.repository.resolving import Decision, Resolver
 from memories.repository.results import (
     AddResult,
     BulkResult,
     DeleteResult,
     MemoryDetail,
     MemoryPage,
+    MergeResult,
     Neighbour,
+    ResolutionResult,
     RestoreResult,
     UndoResult,
     UpdateResult,
@@ -34,6 +41,7 @@ from memories.repository.results import (
 from memories.repository.revisions import Revision
 from memories.repository.snapshot import Snapshot
 from memories.repository.store import Store
+from memories.repository.turns import Turns
 from memories.repository.updating import Updater
 from memories.repository.usage import Usage, UsageStore
 from memories.repository.write_context import WriteContext, not_found
@@ -64,7 +72,13 @@ class MemoryRepository:
         self._adder = Adder(self._context)
         self._updater = Updater(self._context)
         self._bulk = BulkWriter(self._context)
+        self._merger = Merger(self._context)
+        self._resolver = Resolver(self._context)
         self._history = History(self._context)
+        self.turns = Turns(self._context)
+        self.imports = Importer(self._context)
+        self.quarantine = Quarantine(self._context)
+        self.lessons = Lessons(self._context)
 
     @classmethod
     def open(
@@ -128,6 +142,29 @@ class MemoryRepository:
     ) -> BulkResult:
         """One change of many memories: one operation, one commit a table, one undo."""
         return self._bulk.apply(change, ids, author, note=note, progress=progress)
+
+    def merge(
+        self,
+        keeper_id: str,
+        other_ids: Sequence[str],
+        payload: Mapping[str, object],
+        author: Author,
+        *,
+        note: str = "",
+        revisions: Mapping[str, int] | None = None,
+    ) -> MergeResult:
+        """Make one memory of several: one operation, one undo. ``payload`` is a patch of the keeper with
+        the facts chosen (empty keeps its own); tags and relations it leaves out are united."""
+        request = MergeRequest(keeper_id, tuple(other_ids), payload, revisions or {})
+        return self._merger.merge(request, author, note)
+
+    def resolve_conflict(self, conflict_id: str, decision: Decision, author: Author) -> ResolutionResult:
+        """Decide an open conflict; what that does to its memories is part of the same operation."""
+        return self._resolver.resolve(conflict_id, decision, author)
+
+    def reopen_conflict(self, conflict_id: str, author: Author, *, note: str) -> ResolutionResult:
+        """Take the decision about a conflict back."""
+        return self._resolver.reopen(conflict_id, author, note)
 
     def restore(self, memory_id: str, author: Author, *, revision: int | None = None) -> RestoreResult:
         """Bring a memory back from the trash, or to an earlier revision."""

@@ -160,6 +160,56 @@ class BulkResult:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeResult:
+    """Memories merged into one, the keeper. ``merged`` are in the trash; ``repointed`` are the memories
+    whose relations lead to the keeper now."""
+
+    memory_id: str
+    canonical_content: str
+    revision: int
+    operation_id: str
+    merged: tuple[str, ...]
+    repointed: tuple[str, ...]
+    conflicts_closed: int
+    conflicts: tuple[Conflict, ...] = ()
+
+    def as_answer(self) -> Answer:
+        return _answer(
+            True,
+            status="merged",
+            memory_id=self.memory_id,
+            canonical_content=self.canonical_content,
+            revision=self.revision,
+            merged=list(self.merged),
+            repointed=list(self.repointed),
+            conflicts_closed=self.conflicts_closed,
+            conflicts=conflict_answers(self.conflicts),
+            operation_id=self.operation_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionResult:
+    """A conflict as a person has left it. ``changed`` are the memories of the operation, which both
+    have it in their history; ``conflicts`` are others that are open between them."""
+
+    conflict: Conflict
+    operation_id: str
+    changed: tuple[str, ...]
+    conflicts: tuple[Conflict, ...] = ()
+
+    def as_answer(self) -> Answer:
+        return _answer(
+            True,
+            status="reopened" if self.conflict.is_open else "resolved",
+            conflict=conflict_answer(self.conflict),
+            changed=list(self.changed),
+            conflicts=conflict_answers(self.conflicts),
+            operation_id=self.operation_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class UndoResult:
     """An operation taken back. ``skipped`` are the memories that have changed since, left alone."""
 

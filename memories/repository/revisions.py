@@ -10,11 +10,12 @@ from typing import Any
 
 from memories.repository.edges import Edge, edge_of
 from memories.repository.ids import new_id
-from memories.repository.ledger import Conflict
+from memories.repository.ledger import Conflict, conflict_of
 from memories.repository.records import Row, from_json, to_json
 
 MEMORY_TIMES = ("created_at", "updated_at", "reviewed_at")
 EDGE_TIMES = ("created_at",)
+CONFLICT_TIMES = ("created_at", "resolved_at", "archived_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,11 @@ class Revision:
         row["vector"] = list(self.before_vector or ())
         return BeforeImage(row, edges)
 
+    def ledger(self) -> tuple[Conflict, ...]:
+        """Ledger rows the operation closed, decided or reopened, as they stood before."""
+        kept = json.loads(self.before)["closed"]
+        return tuple(conflict_of(from_json(row, CONFLICT_TIMES)) for row in kept)
+
     def memory(self) -> Row | None:
         """The row kept, as plain JSON values, without its vector."""
         row: Row | None = json.loads(self.before)["row"]
@@ -87,15 +93,16 @@ def revision_row(
     before: BeforeImage,
     *,
     removed: bool = False,
-    closed: Sequence[Conflict] = (),
+    ledger: Sequence[Conflict] = (),
 ) -> Row:
-    """The table row that keeps ``before``, with the ledger rows this change closed."""
+    """The table row that keeps ``before``, with the ledger rows this change closed, decided or
+    reopened, as they stood."""
     row = dict(before.row) if before.row is not None else None
     vector = row.pop("vector") if row is not None else None
     kept = {
         "row": to_json(row) if row is not None else None,
         "edges": [to_json(edge.as_row()) for edge in before.edges],
-        "closed": [to_json(conflict.as_row()) for conflict in closed],
+        "closed": [to_json(conflict.as_row()) for conflict in ledger],
     }
     return {
         "revision_key": new_id(),

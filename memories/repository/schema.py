@@ -12,9 +12,23 @@ CONFLICTS = "memory_conflicts"
 ARCHIVE = "memory_conflicts_archive"
 REVISIONS = "memory_revisions"
 QUARANTINE = "quarantine"
+TURNS = "turns"
+LESSONS = "lessons"
+IMPORTS = "imports"
 
 TABLES = (MEMORIES, EDGES, CONFLICTS, ARCHIVE, REVISIONS, QUARANTINE)
-"""In the order in which a transaction commits them."""
+"""Made with the database, in the order in which a transaction commits them."""
+
+ON_DEMAND = (TURNS, LESSONS, IMPORTS)
+"""Made by the first write to them. A database whose HEAD does not name them reads as if they were empty."""
+
+ALL_TABLES = (*TABLES, *ON_DEMAND)
+
+WITH_TEXT = frozenset({MEMORIES, TURNS})
+"""Tables whose ``search_text`` has a text index."""
+
+VECTORS = {MEMORIES: ("vector",), TURNS: ("vector", "context_vector")}
+"""The columns that hold vectors of the model HEAD names; a re-embedding writes these tables anew."""
 
 KEYS = {
     MEMORIES: "id",
@@ -23,6 +37,9 @@ KEYS = {
     ARCHIVE: "conflict_key",
     REVISIONS: "revision_key",
     QUARANTINE: "id",
+    TURNS: "id",
+    LESSONS: "id",
+    IMPORTS: "operation_id",
 }
 """The column by which a row of a table is replaced or deleted."""
 
@@ -57,6 +74,9 @@ INDEXES: dict[str, dict[str, str]] = {
         "generation": RANGE,
     },
     QUARANTINE: {},
+    TURNS: {"id": RANGE, "session_id": RANGE, "generation": RANGE, "user_id": SET, "kind": SET},
+    LESSONS: {},
+    IMPORTS: {},
 }
 """What is looked up by, for each table. Lists (tags, entities) have none: measured at 20,000 rows, an
 index over their elements saves 1 ms a filter and makes each compaction 8 times longer."""
@@ -182,6 +202,86 @@ QUARANTINE_SCHEMA = pa.schema(
 )
 
 
+@cache
+def turns(dimension: int) -> pa.Schema:
+    """Captured turns of conversations (spec 05). Both vectors have the memories' ``dimension``.
+
+    ``merged`` holds the ids of the newest spool lines counted into this turn, so that a line read
+    once more after a kill is not counted again; ``trashed_at`` is null unless a person put it away.
+    """
+    return pa.schema(
+        [
+            _key("id"),
+            ("kind", pa.string()),
+            ("text", pa.string()),
+            ("user_text", pa.string()),
+            ("assistant_text", pa.string()),
+            ("truncated", pa.bool_()),
+            ("wing", pa.string()),
+            ("room", pa.string()),
+            ("session_id", pa.string()),
+            ("user_id", pa.string()),
+            ("platform", pa.string()),
+            ("source", pa.string()),
+            ("trust", pa.float64()),
+            ("seen_count", pa.int32()),
+            ("is_correction", pa.bool_()),
+            ("occurred_at", _TIME),
+            ("last_seen_at", _TIME),
+            ("variants", _TEXTS),
+            ("merged", _TEXTS),
+            ("trashed_at", _TIME),
+            ("search_text", pa.string()),
+            ("generation", pa.int64()),
+            ("embedding_id", pa.string()),
+            (VECTOR, pa.list_(pa.float32(), dimension)),
+            ("context_vector", pa.list_(pa.float32(), dimension)),
+        ]
+    )
+
+
+LESSON_SCHEMA = pa.schema(
+    [
+        _key("id"),
+        ("rule", pa.string()),
+        # JSON: a list of what was said, where and by whom.
+        ("evidence", pa.string()),
+        ("count", pa.int32()),
+        ("category", pa.string()),
+        ("tier", pa.int8()),
+        # JSON: the memory a person may approve, as the contract takes it.
+        ("proposed", pa.string()),
+        ("status", pa.string()),
+        ("merged_into", pa.string()),
+        ("memory_id", pa.string()),
+        ("user_id", pa.string()),
+        ("created_at", _TIME),
+        ("updated_at", _TIME),
+        ("decided_by", pa.string()),
+        ("decided_at", _TIME),
+        ("note", pa.string()),
+        ("generation", pa.int64()),
+    ]
+)
+
+
+IMPORT_SCHEMA = pa.schema(
+    [
+        _key("operation_id"),
+        ("system", pa.string()),
+        ("source", pa.string()),
+        ("actor", pa.string()),
+        ("at", _TIME),
+        # The generation it wrote: rows of it with another one have changed since.
+        ("generation", pa.int64()),
+        # True where the tables were taken as they are, with the operations and generations in them.
+        ("whole", pa.bool_()),
+        # What it wrote beside memories and their edges, so that an undo finds it.
+        ("rows", pa.list_(pa.struct([("table", pa.string()), ("key", pa.string())]))),
+    ]
+)
+
+
 def schemas(dimension: int) -> dict[str, pa.Schema]:
     """Every table of this version by name."""
     return {
@@ -191,4 +291,7 @@ def schemas(dimension: int) -> dict[str, pa.Schema]:
         ARCHIVE: CONFLICT_SCHEMA,
         REVISIONS: REVISION_SCHEMA,
         QUARANTINE: QUARANTINE_SCHEMA,
+        TURNS: turns(dimension),
+        LESSONS: LESSON_SCHEMA,
+        IMPORTS: IMPORT_SCHEMA,
     }

@@ -266,15 +266,21 @@ class Snapshot:
             return found
 
     def _lexical_by_index(self, words: str, where: Filter | None, limit: int) -> list[tuple[str, float]]:
-        table = self._table(schema.MEMORIES)
+        predicate = where.as_predicate() if where is not None else ""
+        return self.lexical_in(schema.MEMORIES, words, predicate, limit)
+
+    def lexical_in(self, name: str, words: str, where: str, limit: int) -> list[tuple[str, float]]:
+        """``lexical`` in any table that has a text index, by that index alone; ``where`` is an engine
+        filter."""
+        table = self._table(name)
         if table is None or not words:
             return []
         from lancedb.query import MatchQuery
 
         match: Any = MatchQuery  # its defaults are not in its annotations
-        query = table.search(match(words, "search_text"), query_type="fts")
+        query = table.search(match(words, schema.TEXT), query_type="fts")
         query = _filtered(query.select(["id", "_score"]).limit(limit), where)
-        with engine_errors(self._files.table(schema.MEMORIES), reading=True):
+        with engine_errors(self._files.table(name), reading=True):
             found = query.to_arrow()
         pairs = zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
@@ -309,24 +315,31 @@ class Snapshot:
 
     @cached_property
     def _fits_in_memory(self) -> bool:
-        table = self._table(schema.MEMORIES)
-        if table is None:
-            return True
-        dimension = table.schema.field(schema.VECTOR).type.list_size
-        return self.count * int(dimension) * 4 <= EXACT_BYTES
+        return self.count * self.dimension_of(schema.MEMORIES) * 4 <= EXACT_BYTES
+
+    def dimension_of(self, name: str) -> int:
+        """Length of the vectors of a table; 0 where it does not exist yet."""
+        table = self._table(name)
+        return 0 if table is None else int(table.schema.field(schema.VECTOR).type.list_size)
 
     def _nearest_by_engine(
         self, vector: Vector, *, where: Filter | None = None, limit: int
     ) -> list[tuple[str, float]]:
+        predicate = where.as_predicate() if where is not None else ""
+        return self.nearest_in(schema.MEMORIES, schema.VECTOR, vector, predicate, limit)
+
+    def nearest_in(
+        self, name: str, column: str, vector: Vector, where: str, limit: int
+    ) -> list[tuple[str, float]]:
         """Ids and cosines, best first, by the engine: its index where there is one, else a scan."""
-        table = self._table(schema.MEMORIES)
+        table = self._table(name)
         if table is None:
             return []
-        query: Any = table.search(vector, vector_column_name=schema.VECTOR)
+        query: Any = table.search(vector, vector_column_name=column)
         query = _filtered(
             query.distance_type("cosine").refine_factor(10).select(["id", "_distance"]).limit(limit), where
         )
-        with engine_errors(self._files.table(schema.MEMORIES), reading=True):
+        with engine_errors(self._files.table(name), reading=True):
             found = query.to_arrow()
         cosines = (1.0 - distance for distance in found["_distance"].to_pylist())
         pairs = zip(found["id"].to_pylist(), cosines, strict=True)
@@ -358,8 +371,7 @@ def batches(values: Iterable[str]) -> Iterator[list[str]]:
         yield distinct[start : start + IDS_PER_QUERY]
 
 
-def _filtered(query: Any, where: Filter | None) -> Any:
-    predicate = where.as_predicate() if where is not None else ""
+def _filtered(query: Any, predicate: str) -> Any:
     return query.where(predicate, prefilter=True) if predicate else query
 
 

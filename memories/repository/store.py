@@ -49,6 +49,8 @@ class Transaction:
     stamp: Stamp
     changes: dict[str, TableChange] = field(default_factory=dict)
     reembedded: Reembedded | None = None
+    another_history: bool = False
+    """The rows bring their own generations: what was cached of this database is no beginning of it."""
 
     def add(self, table: str, row: Row) -> None:
         """A row whose key is known to be new."""
@@ -61,16 +63,25 @@ class Transaction:
     def delete(self, table: str, key: str) -> None:
         self._change(table).deleted.add(key)
 
+    def stream(self, table: str, batches: Callable[[], Iterable[pa.RecordBatch]]) -> None:
+        """Rows with new keys, read only as they are written."""
+        self._change(table).streamed = batches
+
+    def empty(self, table: str) -> None:
+        """Remove every row of a table."""
+        self._change(table).emptied = True
+
     def _change(self, table: str) -> TableChange:
         return self.changes.setdefault(table, TableChange())
 
 
 @dataclass(frozen=True, slots=True)
 class Reembedded:
-    """All memories with the vectors of another model; ``rows`` have the schema of its dimension."""
+    """Everything that holds vectors with those of another model: for each such table its rows, which
+    have the schema of that model's dimension."""
 
     identity: EmbeddingIdentity
-    rows: Callable[[], Iterable[pa.RecordBatch]]
+    tables: Mapping[str, Callable[[], Iterable[pa.RecordBatch]]]
 
 
 class Store:
@@ -145,7 +156,7 @@ class Store:
 
     def _require_nothing_else(self) -> None:
         """Without HEAD there may be nothing here, or what an interrupted creation left."""
-        present = self.files.tables_present() & set(schema.TABLES)
+        present = self.files.tables_present() & set(schema.ALL_TABLES)
         for name in sorted(present):
             columns = self._tables.columns(name)
             if name == schema.MEMORIES and columns >= _OLDER_SUITE_COLUMNS:
@@ -257,11 +268,12 @@ class Store:
         try:
             versions = dict(head.tables) | self._committed(head, changed)
             if whole is not None:
-                versions[schema.MEMORIES] = self._rewritten(head, whole)
+                versions |= self._rewritten(head, whole)
             self._move(
                 replace(
                     head,
-                    generation=head.generation + 1,
+                    generation=transaction.stamp.generation,
+                    lineage=new_id() if transaction.another_history else head.lineage,
                     tables=versions,
                     embedding=str(whole.identity) if whole else head.embedding,
                     previous=dict(head.tables),
@@ -273,17 +285,24 @@ class Store:
         self._upkeep(changed, transaction.snapshot)
 
     def _committed(self, head: Head, changed: Mapping[str, TableChange]) -> dict[str, int]:
-        schemas = schema.schemas(self._tables.dimension())
+        dimension = self._tables.dimension()
+        schemas = schema.schemas(dimension)
         versions: dict[str, int] = {}
-        for name in (name for name in schema.TABLES if name in changed):
-            self._tables.realign(name, head.tables[name])
+        for name in (name for name in schema.ALL_TABLES if name in changed):
+            if name in head.tables:
+                self._tables.realign(name, head.tables[name])
+            else:
+                self._tables.create_on_demand(name, dimension, fsync=self._fsync)
             versions[name] = self._tables.commit(name, changed[name], schemas[name], fsync=self._fsync)
         return versions
 
-    def _rewritten(self, head: Head, whole: Reembedded) -> int:
-        self._tables.realign(schema.MEMORIES, head.tables[schema.MEMORIES])
-        arrow_schema = schema.memories(whole.identity.dimension)
-        return self._tables.overwrite(schema.MEMORIES, whole.rows(), arrow_schema, fsync=self._fsync)
+    def _rewritten(self, head: Head, whole: Reembedded) -> dict[str, int]:
+        schemas = schema.schemas(whole.identity.dimension)
+        versions: dict[str, int] = {}
+        for name, rows in whole.tables.items():
+            self._tables.realign(name, head.tables[name])
+            versions[name] = self._tables.overwrite(name, rows(), schemas[name], fsync=self._fsync)
+        return versions
 
     def _take_back(self, head: Head) -> None:
         """Bring the tables back to HEAD at once; where that fails too (a full disk), the next

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from memories.repository import schema
 from memories.repository.engine import KEEP_EVERY_VERSION, ROWS_UNLIMITED, connect, engine_errors, is_in
-from memories.repository.files import DatabaseFiles, NewFiles
+from memories.repository.files import DatabaseFiles, NewFiles, flush_all
 from memories.repository.records import Row
 
 if TYPE_CHECKING:
@@ -42,9 +42,13 @@ class TableChange:
     added: dict[str, Row] = field(default_factory=dict)
     replaced: dict[str, Row] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
+    streamed: Callable[[], Iterable[pa.RecordBatch]] | None = None
+    """Rows with new keys that are too many to hold, in the table's own schema."""
+    emptied: bool = False
+    """Every row that was there goes."""
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.replaced or self.deleted)
+        return bool(self.added or self.replaced or self.deleted or self.streamed or self.emptied)
 
 
 class Tables:
@@ -66,12 +70,27 @@ class Tables:
     def create(self, dimension: int) -> dict[str, int]:
         """Make the tables that are not there; returns every table's version."""
         self._drop_unfinished(dimension)
-        for name, arrow_schema in schema.schemas(dimension).items():
+        schemas = schema.schemas(dimension)
+        for name in schema.TABLES:
             if name not in self._files.tables_present():
                 with engine_errors(self._files.table(name)):
-                    self.connection.create_table(name, schema=arrow_schema)
-        self._index_text()
+                    self.connection.create_table(name, schema=schemas[name])
+        self._index_text(schema.MEMORIES)
         return {name: self.version(name) for name in schema.TABLES}
+
+    def create_on_demand(self, name: str, dimension: int, *, fsync: bool) -> None:
+        """Make one of the tables that come with their first row. One that is there although HEAD does
+        not name it is what a killed writer left: it is made anew."""
+        self._open.pop(name, None)
+        self._seen.pop(name, None)
+        with engine_errors(self._files.table(name)):
+            if name in self._files.tables_present():
+                self.connection.drop_table(name)
+            self.connection.create_table(name, schema=schema.schemas(dimension)[name])
+        if name in schema.WITH_TEXT:
+            self._index_text(name)
+        if fsync:
+            flush_all(path for path in self._files.table(name).rglob("*") if path.is_file())
 
     def _drop_unfinished(self, dimension: int) -> None:
         """An empty table for another model's vectors is what a killed first writer left."""
@@ -82,11 +101,11 @@ class Tables:
                 self.connection.drop_table(schema.MEMORIES)
             self._open.pop(schema.MEMORIES)
 
-    def _index_text(self, *, anew: bool = False) -> None:
+    def _index_text(self, name: str, *, anew: bool = False) -> None:
         """The text index, over words we normalise ourselves: split at blanks, nothing else."""
         from lancedb.index import FTS
 
-        table = self._table(schema.MEMORIES)
+        table = self._table(name)
         if not anew and any(schema.TEXT in index.columns for index in table.list_indices()):
             return
         plain = FTS(
@@ -98,7 +117,7 @@ class Tables:
             with_position=False,
             max_token_length=None,
         )
-        with engine_errors(self._files.table(schema.MEMORIES)):
+        with engine_errors(self._files.table(name)):
             table.create_index(schema.TEXT, config=plain)
 
     def columns(self, name: str) -> frozenset[str]:
@@ -126,8 +145,12 @@ class Tables:
         table = self._table(name)
         key = schema.KEYS[name]
         with engine_errors(self._files.table(name)):
+            if change.emptied:
+                table.delete("true")
             if change.deleted:
                 table.delete(is_in(key, sorted(change.deleted)))
+            if change.streamed is not None:
+                table.add(pa.RecordBatchReader.from_batches(arrow_schema, change.streamed()))
             if change.replaced:
                 rows = [*change.replaced.values(), *change.added.values()]
                 merge = table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all()
@@ -148,8 +171,8 @@ class Tables:
             self._open[name] = self.connection.create_table(
                 name, data=reader, schema=arrow_schema, mode="overwrite"
             )
-            if name == schema.MEMORIES:
-                self._index_text()
+            if name in schema.WITH_TEXT:
+                self._index_text(name)
             new_files.flush()
         return self.version(name)
 
@@ -183,7 +206,7 @@ class Tables:
         self._table(name).optimize(cleanup_older_than=KEEP_EVERY_VERSION)
 
     def _index_lags(self, name: str) -> bool:
-        if name != schema.MEMORIES:
+        if name not in schema.WITH_TEXT:
             return False
         index = self._table(name).index_stats(f"{schema.TEXT}_idx")
         return index is not None and index.num_unindexed_rows > MOST_UNINDEXED
@@ -209,8 +232,8 @@ class Tables:
         with engine_errors(self._files.table(name)):
             for index in indexes:
                 column = index.removesuffix("_idx")
-                if name == schema.MEMORIES and column == schema.TEXT:
-                    self._index_text(anew=True)
+                if name in schema.WITH_TEXT and column == schema.TEXT:
+                    self._index_text(name, anew=True)
                 elif column in schema.INDEXES[name]:
                     table.create_index(column, config=_index(schema.INDEXES[name][column]), replace=True)
                 else:

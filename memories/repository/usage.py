@@ -26,7 +26,7 @@ CONFIRMATION_DOUBT = 0.8
 PROTECTED_QUALITY = 0.5
 """Tier 1 is never shown below this."""
 
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE IF NOT EXISTS usage (
     memory_id TEXT NOT NULL,
     day TEXT NOT NULL,
@@ -160,7 +160,7 @@ class UsageStore:
         with closing(sqlite3.connect(self._path, timeout=BUSY_MILLISECONDS / 1000)) as connection:
             if not exists:
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute(_SCHEMA)
+                connection.execute(SCHEMA)
             # A count lost with the power is no loss; a flush for each recall would be.
             connection.execute("PRAGMA synchronous = NORMAL")
             yield connection

@@ -2,7 +2,8 @@
 
 Fitted and written by ``maintenance.bench.calibrate`` on calibration questions only. ``words.json`` is the
 gate without vectors: for mode lexical, and for an embedding model that nobody has calibrated, whose cosines
-may mean anything.
+may mean anything. A person may fit one to their own questions (``bench calibrate --questions``): such a file
+in their folder goes before the one that is shipped.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata, resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,12 @@ from memories.retrieval.evidence import Gate
 
 WORDS_ONLY = "words"
 """The name of the calibration that needs no embedding model."""
+
+OWN_FOLDER = "calibration"
+"""In the suite's directory: a person's own data files."""
+
+SHIPPED, OWN = "shipped", "own"
+"""Where a calibration's file lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class Calibration:
     gate: Gate
     centre: Vector | None = None
     calibrated: bool = True
+    origin: str = SHIPPED
 
     def centred(self, query: Vector, rows: Vector) -> Vector:
         """Centred cosines of a query, shape (dimension,), and rows, shape (n, dimension)."""
@@ -68,6 +77,8 @@ class Calibration:
             "command": self.command,
             "corpus": self.corpus,
             "engine": self.engine,
+            "origin": self.origin,
+            "file": file_name(self.identity if self.calibrated else WORDS_ONLY),
         }
 
 
@@ -84,24 +95,23 @@ def running_engine() -> str:
     return f"lancedb {metadata.version('lancedb')}"
 
 
-@cache
-def words_only() -> Calibration:
-    """The calibration without vectors."""
-    found = read(_stored(WORDS_ONLY))
+def words_only(own: Path | None = None) -> Calibration:
+    """The calibration without vectors. ``own`` as in ``calibration_for``."""
+    found = _own(WORDS_ONLY, own) or _shipped(WORDS_ONLY)
     if found is None:
         raise LookupError(f"the data file {file_name(WORDS_ONLY)} is missing from the installation")
     return found
 
 
-@cache
-def calibration_for(identity: str) -> Calibration:
+def calibration_for(identity: str, own: Path | None = None) -> Calibration:
     """The calibration of an embedding identity; where there is none, words decide alone and the answer
-    says ``uncalibrated``."""
-    text = _stored(identity)
-    found = None if text is None else read(text)
-    if found is not None and found.identity == identity:
-        return found
-    return replace(words_only(), identity=identity, calibrated=False)
+    says ``uncalibrated``.
+
+    ``own`` is the folder of a person's own files (``<suite_dir>/calibration``). One in there for this
+    identity goes before the shipped one; one that cannot be read is as good as none.
+    """
+    found = _own(identity, own) or _shipped(identity)
+    return found or replace(words_only(own), identity=identity, calibrated=False)
 
 
 def file_name(identity: str) -> str:
@@ -145,9 +155,33 @@ def write(calibration: Calibration, notes: Mapping[str, Any]) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
-def _stored(identity: str) -> str | None:
+@cache
+def _shipped(identity: str) -> Calibration | None:
     path = resources.files("memories.retrieval").joinpath("data", file_name(identity))
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+    found = read(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return found if found is not None and found.identity == identity else None
+
+
+def _own(identity: str, folder: Path | None) -> Calibration | None:
+    """The person's own file, read anew when it has changed; asking costs one look at the disk."""
+    if folder is None:
+        return None
+    path = folder / file_name(identity)
+    try:
+        seen = path.stat()
+    except OSError:
+        return None
+    found = _read_own(path, seen.st_mtime_ns, seen.st_size)
+    return found if found is not None and found.identity == identity else None
+
+
+@lru_cache(maxsize=8)
+def _read_own(path: Path, changed_ns: int, size: int) -> Calibration | None:
+    try:
+        found = read(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return None if found is None else replace(found, origin=OWN)
 
 
 def _vector(encoded: str | None) -> Vector | None:

@@ -73,6 +73,8 @@ def expected(access: Access, user: User | None, method: str) -> str:
 def outcome(answer: HttpResponse) -> str:
     """What a person got."""
     where = answer.headers.get("Location", "")
+    if answer.status_code == 401:  # a program is told so, where a person is sent to log in
+        return "login"
     if where.startswith(reverse("console:confirm_password")):
         return "password"
     if where.startswith(f"{reverse('console:login')}?next="):
@@ -83,5 +85,6 @@ def outcome(answer: HttpResponse) -> str:
 
 EVERY = list(addresses(get_resolver()))
 OURS = [address for address in EVERY if not is_admin_view(address.view)]
-READ = [address for address in OURS if "GET" in address.methods]
-POSTED = [address for address in OURS if "POST" in address.methods]
+PAGES = [address for address in OURS if not address.name.startswith("api:")]
+READ = [address for address in PAGES if "GET" in address.methods]
+POSTED = [address for address in PAGES if "POST" in address.methods]

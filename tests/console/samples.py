@@ -36,6 +36,7 @@ SAMPLES: dict[str, Callable[[World], str]] = {
     "memory_id": lambda world: world.added.memory_id,
     "operation_id": lambda world: world.added.operation_id,
     "saved_id": lambda world: "1",
+    "elsewhere": lambda world: "no/such/address",
     # Nobody else's are found: what these addresses show is tested with the flow itself.
     "selection_key": lambda world: "0" * 32,
     "job_key": lambda world: "0" * 32,

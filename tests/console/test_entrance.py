@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 from console.people import BACKEND
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -21,12 +20,7 @@ if TYPE_CHECKING:
 PASSWORD = "tide-tables-per-harbour"
 SESSION = "memsuite_session"
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def nothing_counted(repository: MemoryRepository) -> None:
-    cache.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("repository")]
 
 
 @pytest.fixture

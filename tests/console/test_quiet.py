@@ -13,7 +13,6 @@ from console.people import BACKEND
 from console.worlds import Held, Stored, hold, store
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
@@ -81,7 +80,6 @@ def held(repository: MemoryRepository, world: Stored) -> Held:
 
 @pytest.fixture
 def client(held: Held) -> Client:
-    cache.clear()
     browser = Client(headers={"host": "localhost"}, raise_request_exception=False)
     browser.force_login(held.user, backend=BACKEND)
     return browser
@@ -207,7 +205,6 @@ def test_a_failed_save_keeps_the_text_out_of_the_log(
 
 
 def test_no_password_is_told(client_as: ClientAs, repository: MemoryRepository, heard: Heard) -> None:
-    cache.clear()
     User.objects.create_user("erik", password=PASSWORD)
     browser = client_as("anonymous")
     for password in (TYPED, PASSWORD):

@@ -9,7 +9,6 @@ from console.pages_read import Page, press
 from console.pages_seen import seen
 from console.samples import AUTHOR, payload
 from django.contrib.auth.models import Group, User
-from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
 
@@ -35,7 +34,6 @@ def stored(repository: MemoryRepository) -> list[str]:
 @pytest.fixture
 def browser(stored: list[str]) -> Client:
     """A curator's browser that must prove its forms: a form without its token gets nowhere."""
-    cache.clear()
     User.objects.create_user("ingrid", password=PASSWORD).groups.add(Group.objects.get(name="Curator"))
     client = Client(headers={"host": "localhost"}, enforce_csrf_checks=True)
     login = Page(client.get("/dashboard/", follow=True))

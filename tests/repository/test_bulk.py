@@ -147,3 +147,36 @@ def test_progress_is_told_up_to_the_last(
     told: list[tuple[int, int]] = []
     repository.apply(BulkChange.of("set_quality", 0.9), ids, person, progress=lambda *at: told.append(at))
     assert told[-1] == (5, 5)
+
+
+def test_one_memory_supersedes_many_in_one_operation(
+    repository: MemoryRepository, person: Author, ids: list[str]
+) -> None:
+    change = BulkChange.of("supersede", ids[0])
+    result = repository.apply(change, [*ids[1:3], ids[0], "nobody"], person)
+    assert set(result.changed) == set(ids[1:3])
+    assert {name: error.code for name, error in result.refused.items()} == {
+        ids[0]: ErrorCode.INVALID_RELATION_TARGET,
+        "nobody": ErrorCode.MEMORY_NOT_FOUND,
+    }
+    assert repository.snapshot().superseded_by(ids) == {ids[1]: ids[0], ids[2]: ids[0]}
+    again = repository.apply(change, ids[1:4], person)
+    assert (again.changed, set(again.unchanged)) == ((ids[3],), set(ids[1:3]))
+    assert repository.undo(again.operation_id, person).undone == (ids[0],)
+    assert repository.snapshot().superseded_by(ids) == {ids[1]: ids[0], ids[2]: ids[0]}
+
+
+def test_a_memory_is_not_superseded_by_the_one_it_supersedes(
+    repository: MemoryRepository, person: Author, ids: list[str]
+) -> None:
+    repository.apply(BulkChange.of("supersede", ids[0]), ids[1:2], person)
+    result = repository.apply(BulkChange.of("supersede", ids[1]), [ids[0], ids[2]], person)
+    assert (result.changed, set(result.refused)) == ((ids[2],), {ids[0]})
+
+
+def test_superseding_needs_a_memory_that_is_stored(
+    repository: MemoryRepository, person: Author, ids: list[str]
+) -> None:
+    with pytest.raises(MemsuiteError) as refused:
+        repository.apply(BulkChange.of("supersede", "nobody"), ids, person)
+    assert refused.value.code is ErrorCode.MEMORY_NOT_FOUND

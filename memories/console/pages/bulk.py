@@ -18,6 +18,7 @@ from memories.console.bulk_actions import KINDS, Asked, Kind
 from memories.console.confirmation import preview
 from memories.console.errors import Problem, problem_of
 from memories.console.job_models import Job
+from memories.console.relation_targets import targets
 from memories.console.rendering import render_page, toast
 from memories.console.repository_access import repository
 from memories.console.selection import By, Drift, changed_since_shown, drift_of, select, selection_of
@@ -27,6 +28,8 @@ from memories.repository import Action
 
 NOTE_MAX = 500
 DRIFT_NAMED = 5
+MOST_PASSED_OVER = 1_000
+"""Selected memories that are not offered as the one that supersedes; of more, the change itself refuses it."""
 
 _PLACES = {"": By.FILTER, "memories": By.FILTER, "trash": By.TRASH, "tags": By.TAGS}
 """Where a form stands (its field ``of``), and what selects everything there."""
@@ -124,6 +127,8 @@ def _chooser(
         "known_tags": list(repository().catalogue().counts("tags"))[:500],
         "categories": list(Category),
         "tiers": list(Tier),
+        "sought": (sought := request.GET.get("find", "").strip()),
+        "found": targets(repository(), sought, without=set(selection.memory_ids[:MOST_PASSED_OVER])),
     }
     return render_page(
         request, "console/bulk/choose.html", context, status=problem.status if problem else 200
@@ -184,7 +189,7 @@ def _taken(by: By) -> list[Action]:
         return [Action.RESTORE]
     if by is By.TAGS:
         return [Action.MERGE_TAGS, Action.REMOVE_TAGS]
-    return [action for action in Action if action not in (Action.RESTORE, Action.MERGE_TAGS)]
+    return [action for action in KINDS if action not in (Action.RESTORE, Action.MERGE_TAGS)]
 
 
 def _offered(person: User, selection: Selection) -> Iterable[Kind]:

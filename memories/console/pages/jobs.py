@@ -13,9 +13,21 @@ from memories.console import jobs
 from memories.console.access import accepts, may
 from memories.console.audit_evidence import is_written
 from memories.console.job_models import UNFINISHED, Job, State
+from memories.console.navigation import Page, Section, register
 from memories.console.rendering import render_page, toast
 from memories.console.repository_access import repository
 from memories.contract import MemsuiteError
+
+register(
+    Page(
+        Section.RUN,
+        25,
+        "Jobs",
+        "console:jobs",
+        "clock",
+        count=lambda _: Job.objects.filter(state__in=UNFINISHED).count(),
+    )
+)
 
 SHOWN = 50
 REFUSED_SHOWN = 100

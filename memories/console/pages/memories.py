@@ -43,13 +43,11 @@ _OFFERED = (
     Change.ADD_TAGS,
     Change.REMOVE_TAGS,
     Change.SET_CATEGORY,
-    Change.SET_TYPE,
     Change.SET_TIER,
-    Change.SET_QUALITY,
     Change.MARK_REVIEWED,
     Change.TRASH,
 )
-"""What the bar over the list offers, what destroys last."""
+"""What the bar over the list offers at once, what destroys last; its button More leads to the others."""
 
 
 @accepts("GET")
@@ -95,7 +93,7 @@ def _context(request: HttpRequest, wanted: MemoryFilter, found: Listing) -> dict
         "notice": notice,
         "empty": None if found.rows else _empty(request.user, wanted, found, notice),
         "pager": Pager(_url(), found.total, found.offset, size, wanted.pairs()),
-        "bulk": BulkBar(ROWS_FORM, found.total, on_page=len(found.rows), actions=changes)
+        "bulk": BulkBar(ROWS_FORM, found.total, on_page=len(found.rows), actions=changes, more=True)
         if changes and found.rows
         else None,
         "bulk_url": page_url("bulk"),

@@ -42,20 +42,27 @@ class Command(SuiteCommand):
                     self.answer(plan.as_answer())
                 self.say(_planned(plan.as_answer()))
                 return Exit.DONE
-            with self.progress("Re-embedding", plan.memories) as line:
+            with self.progress("Re-embedding", plan.texts) as line:
                 result = reembedding.run(
                     Author("command", source="command"), lambda done, total: line.show(done)
                 )
         if self.json:
             self.answer(result.as_answer())
-        self.say(f"{result.memories:,} memories now have vectors of {result.to_identity}.")
+        what = _counted(result.memories, result.turns)
+        self.say(f"{what} now have vectors of {result.to_identity}.")
         if options["model"] is not None:
             self.say(f'Set embed_model to "{options["model"]}" in config.json, or they cannot be searched.')
         return Exit.DONE
 
 
 def _planned(plan: Mapping[str, Any]) -> str:
+    what = _counted(plan["memories"], plan["turns"])
     if plan["status"] == "not_needed":
-        return f"Nothing to do: the {plan['memories']:,} memories have vectors of {plan['to']}."
+        return f"Nothing to do: the {what} have vectors of {plan['to']}."
     staged = f" {plan['staged']:,} of them are staged already." if plan["staged"] else ""
-    return f"{plan['memories']:,} memories would move from {plan['from']} to {plan['to']}.{staged}"
+    return f"{what} would move from {plan['from']} to {plan['to']}.{staged}"
+
+
+def _counted(memories: int, turns: int) -> str:
+    captured = f" and {turns:,} captured turns" if turns else ""
+    return f"{memories:,} memories{captured}"

@@ -1,0 +1,1 @@
+"""The JSON API under ``/api/``: the older suite's paths, our answers, the errors of every other door."""
