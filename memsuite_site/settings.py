@@ -45,6 +45,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "memories.console.compression.CompressionMiddleware",
     "memories.console.headers.HostMiddleware",
     "memories.console.errors.SizeMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

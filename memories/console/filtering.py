@@ -47,7 +47,7 @@ def _let_through(repository: MemoryRepository, wanted: MemoryFilter) -> tuple[pa
         table = _among(table, repository.read(_in_conflict))
     found: Sequence[str] = ()
     if wanted.q:
-        found = _found(repository, wanted)
+        found = _found(repository, wanted, table)
         table = _among(table, found)
     if wanted.never_recalled:
         table = table.filter(pc.invert(repository.usage.recalls().among(table["id"])))
@@ -101,8 +101,8 @@ def _in_conflict(snapshot: Snapshot) -> list[str]:
     return [row[side] for row in rows for side in ("memory_a_id", "memory_b_id")]
 
 
-def _found(repository: MemoryRepository, wanted: MemoryFilter) -> list[str]:
-    """What the searched text finds, best first."""
+def _found(repository: MemoryRepository, wanted: MemoryFilter, table: pa.Table) -> list[str]:
+    """What the searched text finds: as the agent does best first, as plain text among ``table`` in no order."""
     if wanted.how == "words":
         request = SearchRequest(
             wanted.q,
@@ -115,19 +115,16 @@ def _found(repository: MemoryRepository, wanted: MemoryFilter) -> list[str]:
             neighbor_budget=0,
         )
         return [result.id for result in search(repository, request).results]
-    return repository.read(lambda snapshot: _containing(snapshot, wanted.q))
+    return repository.read(lambda snapshot: _containing(snapshot, table, wanted.q))
 
 
-def _containing(snapshot: Snapshot, text: str) -> list[str]:
-    """Memories with ``text`` in the subject, then those with it in a fact. ``chr(10)`` keeps a text from
-    being found across two facts."""
-    part = quoted(text.lower())
-    subject = f"contains(lower(concat(domain, ':', subject)), {part})"
-    facts = f"contains(lower(array_to_string(facts, chr(10))), {part})"
-    named, told = (snapshot.arrow(schema.MEMORIES, where, ["id"]) for where in (subject, facts))
-    if named is None or told is None:
-        return []
-    return list(dict.fromkeys([*_ids(named), *_ids(told)]))
+def _containing(snapshot: Snapshot, table: pa.Table, text: str) -> list[str]:
+    """Memories of the table with ``text`` in the subject or in a fact. ``chr(10)`` keeps a text from being
+    found across two facts."""
+    where = f"contains(lower(array_to_string(facts, chr(10))), {quoted(text.lower())})"
+    told = snapshot.arrow(schema.MEMORIES, where, ["id"])
+    named = _ids(table.filter(_named(table, text)))
+    return [*named, *_ids(told)] if told is not None else named
 
 
 def _ordered(

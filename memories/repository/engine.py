@@ -17,6 +17,8 @@ from memories.repository.manifest import damaged_files, newest_version
 
 if TYPE_CHECKING:
     import lancedb
+    import pyarrow as pa
+    from lancedb.table import Table
 
 KEEP_EVERY_VERSION = timedelta(days=36_500)
 """``optimize`` prunes what is older than a week unless told otherwise; writers prune nothing."""
@@ -53,6 +55,23 @@ def _connected_past_the_locale(path: Path) -> lancedb.DBConnection:
     inner = loop.run(lancedb.connect_async(name, read_consistency_interval=_AT_ONCE))
     connection: lancedb.DBConnection = LanceDBConnection.from_inner(inner, _AT_ONCE)
     return connection
+
+
+def query_of(table: Table) -> Any:
+    """A query of a table, for ``fetched``. Filters hold before ranking."""
+    # The handle's own asynchronous one: its synchronous queries go to the engine's thread a dozen
+    # times each, to look at the schema, which is longer than many of them take.
+    inner: Any = table._table
+    return inner.query()
+
+
+def fetched(query: Any) -> pa.Table:
+    """The rows a query finds."""
+    from lancedb.background_loop import LOOP
+
+    loop: Any = LOOP
+    found: pa.Table = loop.run(query.to_arrow())
+    return found
 
 
 def quoted(text: str) -> str:

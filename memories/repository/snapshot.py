@@ -11,19 +11,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from memories.contract import MemsuiteError
+from memories.contract import MemsuiteError, RelationType
 from memories.repository import schema
+from memories.repository.caches import Caches
 from memories.repository.edges import Edge, edge_of
-from memories.repository.engine import ROWS_UNLIMITED, VersionGone, engine_errors, is_in, quoted
+from memories.repository.engine import (
+    ROWS_UNLIMITED,
+    VersionGone,
+    engine_errors,
+    fetched,
+    is_in,
+    query_of,
+    quoted,
+)
 from memories.repository.files import DatabaseFiles
 from memories.repository.head import Head
 from memories.repository.lexical import bm25
 from memories.repository.records import LIGHT, Row, StoredMemory, memory_of
-from memories.repository.vectors import EXACT_BYTES, Vector, VectorCache, VectorRows
+from memories.repository.vectors import EXACT_BYTES, Vector, VectorRows
 
 if TYPE_CHECKING:
     import lancedb
     from lancedb.table import Table
+
+REPLACING = frozenset({RelationType.SUPERSEDES, RelationType.INVALIDATES})
+"""Relations whose source takes the place of their target."""
 
 IDS_PER_QUERY = 500
 """Ids in one filter: longer lists make the engine's planner slower than a second query."""
@@ -77,14 +89,15 @@ class Snapshot:
         connection: lancedb.DBConnection | None,
         files: DatabaseFiles,
         head: Head,
-        vectors: VectorCache | None = None,
+        caches: Caches | None = None,
     ) -> None:
         self._connection = connection
         self._files = files
         self.head = head
-        self._vectors = vectors or VectorCache()
+        self._caches = caches or Caches()
         self._tables: dict[str, Table] = {}
         self._subjects: dict[str, list[StoredMemory]] = {}
+        self._changes: dict[int, Changes] = {}
         self._lock = threading.Lock()
         self.text_index_failed = False
         """Set by a search that had to do without the text index; the next write makes it anew."""
@@ -104,7 +117,13 @@ class Snapshot:
         return State(self.head.lineage, self.head.generation)
 
     def changes_since(self, generation: int) -> Changes:
-        """What happened to memories after a generation of this lineage."""
+        """What happened to memories after a generation of this lineage. Kept, since every cache asks."""
+        if generation not in self._changes:
+            own = self._caches.recent.between(generation, self.state)
+            self._changes[generation] = self._read_changes(generation) if own is None else _together(own)
+        return self._changes[generation]
+
+    def _read_changes(self, generation: int) -> Changes:
         later = f"generation > {int(generation)}"
         removed = self.rows(schema.REVISIONS, f"removed AND {later}", ["memory_id"])
         written = self.rows(schema.MEMORIES, later, ["id"])
@@ -136,13 +155,13 @@ class Snapshot:
         table = self._table(name)
         if table is None:
             return None
-        query = table.search().limit(limit)
-        if where:
-            query = query.where(where)
-        if columns is not None:
-            query = query.select(list(columns))
         with engine_errors(self._files.table(name), reading=True):
-            return query.to_arrow()
+            query = query_of(table).limit(limit)
+            if where:
+                query = query.where(where)
+            if columns is not None:
+                query = query.select(list(columns))
+            return fetched(query)
 
     def row_count(self, name: str, where: str = "") -> int:
         table = self._table(name)
@@ -216,7 +235,10 @@ class Snapshot:
     # -- edges and the ledger ---------------------------------------------------------
 
     def edges_of(self, ids: Collection[str]) -> list[Edge]:
-        """Edges that leave or reach one of these memories."""
+        """Edges that leave or reach one of these memories, oldest first."""
+        kept = self._caches.edges.of(self, ids) if ids else []
+        if kept is not None:
+            return kept
         found: dict[str, Edge] = {}
         for batch in batches(ids):
             where = f"{is_in('source_id', batch)} OR {is_in('target_id', batch)}"
@@ -230,24 +252,16 @@ class Snapshot:
 
     def superseded_by(self, ids: Collection[str]) -> dict[str, str]:
         """For each memory that another one supersedes or invalidates: the newest such one's id."""
-        newest: dict[str, str] = {}
-        for batch in batches(ids):
-            where = f"{is_in('target_id', batch)} AND relation_type IN ('supersedes', 'invalidates')"
-            rows = self.rows(schema.EDGES, where)
-            for row in sorted(rows, key=lambda row: (row["created_at"], row["edge_key"])):
-                newest[row["target_id"]] = row["source_id"]
-        return newest
+        wanted = set(ids)
+        return {
+            edge.target_id: edge.source_id
+            for edge in self.edges_of(wanted)
+            if edge.target_id in wanted and edge.relation_type in REPLACING
+        }
 
     def open_conflict_counts(self, ids: Collection[str]) -> dict[str, int]:
         """How many open conflicts each memory is part of; memories without one are left out."""
-        counts: dict[str, int] = {}
-        wanted = set(ids)
-        for batch in batches(ids):
-            sides = f"({is_in('memory_a_id', batch)} OR {is_in('memory_b_id', batch)})"
-            for row in self.rows(schema.CONFLICTS, f"status = 'open' AND {sides}"):
-                for side in {row["memory_a_id"], row["memory_b_id"]} & wanted:
-                    counts[side] = counts.get(side, 0) + 1
-        return counts
+        return self._caches.conflicts.of(self, dict.fromkeys(ids))
 
     # -- search -----------------------------------------------------------------------
 
@@ -305,13 +319,13 @@ class Snapshot:
         long as the matrix fits into ``EXACT_BYTES``, by the engine beyond."""
         if not self._fits_in_memory:
             return self._nearest_by_engine(vector, where=where, limit=limit)
-        return self._vectors.at(self).nearest(vector, kept=self._ids_where(where), limit=limit)
+        return self._caches.vectors.at(self).nearest(vector, kept=self._ids_where(where), limit=limit)
 
     def vectors_of(self, ids: Iterable[str]) -> VectorRows:
         """The unit vectors of some memories; ids that are not stored are left out."""
         if not self._fits_in_memory:
             return self.read_vectors(ids)
-        return self._vectors.at(self).of(ids)
+        return self._caches.vectors.at(self).of(ids)
 
     @cached_property
     def _fits_in_memory(self) -> bool:
@@ -372,7 +386,18 @@ def batches(values: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _filtered(query: Any, predicate: str) -> Any:
-    return query.where(predicate, prefilter=True) if predicate else query
+    return query.where(predicate) if predicate else query
+
+
+def _together(changes: Sequence[Changes]) -> Changes:
+    """What several operations in a row come to: a memory counts by the last one that touched it."""
+    written: dict[str, bool] = {}
+    for one in changes:
+        written |= dict.fromkeys(one.written, True) | dict.fromkeys(one.removed, False)
+    return Changes(
+        tuple(name for name, stored in written.items() if stored),
+        tuple(name for name, stored in written.items() if not stored),
+    )
 
 
 def _vector_rows(tables: Sequence[pa.Table | None]) -> VectorRows:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding import EmbeddingIdentity
 from memories.repository import schema
+from memories.repository.caches import Caches
 from memories.repository.copies import remember, state_named
 from memories.repository.engine import VersionGone, as_ours, unavailable
 from memories.repository.files import DatabaseFiles
@@ -21,9 +22,8 @@ from memories.repository.locks import ReadersLock, WriteLock
 from memories.repository.mending import damaged_indexes, require_versions, set_aside, torn_beyond
 from memories.repository.records import Author, Row, now
 from memories.repository.revisions import Stamp
-from memories.repository.snapshot import Snapshot
+from memories.repository.snapshot import Changes, Snapshot, State
 from memories.repository.tables import TableChange, Tables
-from memories.repository.vectors import VectorCache
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,7 +93,7 @@ class Store:
         self._write_lock = WriteLock(self.files.write_lock)
         self._readers_lock = ReadersLock(self.files.readers_lock)
         self._tables = Tables(self.files)
-        self._vectors = VectorCache()
+        self._caches = Caches()
         self._latest: tuple[str | None, Snapshot] | None = None
         self._latest_lock = threading.Lock()
 
@@ -146,13 +146,13 @@ class Store:
     def _open(self, line: str | None) -> Snapshot:
         if line is None:
             self._require_nothing_else()
-            return Snapshot(None, self.files, _NOTHING, self._vectors)
+            return Snapshot(None, self.files, _NOTHING, self._caches)
         head = state_named(self.files, line)
         missing = sorted(set(head.tables) - self.files.tables_present())
         if missing:
             raise unavailable(self.files.table(missing[0]), f"{self.files.table(missing[0])} is missing.")
         require_versions(self.files, head)
-        return Snapshot(self._tables.connection, self.files, head, self._vectors)
+        return Snapshot(self._tables.connection, self.files, head, self._caches)
 
     def _require_nothing_else(self) -> None:
         """Without HEAD there may be nothing here, or what an interrupted creation left."""
@@ -269,7 +269,7 @@ class Store:
             versions = dict(head.tables) | self._committed(head, changed)
             if whole is not None:
                 versions |= self._rewritten(head, whole)
-            self._move(
+            moved = self._move(
                 replace(
                     head,
                     generation=transaction.stamp.generation,
@@ -282,6 +282,10 @@ class Store:
         except BaseException:
             self._take_back(head)
             raise
+        if whole is None:
+            change = changed.get(schema.MEMORIES, TableChange())
+            written = Changes((*change.added, *change.replaced), tuple(change.deleted))
+            self._caches.recent.note(State(moved.lineage, moved.generation), written)
         self._upkeep(changed, transaction.snapshot)
 
     def _committed(self, head: Head, changed: Mapping[str, TableChange]) -> dict[str, int]:
@@ -326,7 +330,8 @@ class Store:
         except MemsuiteError:
             return
 
-    def _move(self, head: Head) -> None:
+    def _move(self, head: Head) -> Head:
+        """Make this the database; returns it as it was written."""
         place = self.files.place
         if head.place != place:
             # Made here, or a copy from here on: it goes on as a history of its own.
@@ -336,6 +341,7 @@ class Store:
         except OSError as error:
             raise as_ours(error, self.files.head) from error
         remember(self.files, head)
+        return head
 
 
 def _stamp(author: Author, operation: str, note: str, generation: int) -> Stamp:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from console.samples import SAMPLES, World
 from django.contrib.auth.models import User
@@ -88,3 +89,12 @@ OURS = [address for address in EVERY if not is_admin_view(address.view)]
 PAGES = [address for address in OURS if not address.name.startswith("api:")]
 READ = [address for address in PAGES if "GET" in address.methods]
 POSTED = [address for address in PAGES if "POST" in address.methods]
+
+
+def served() -> Iterator[str]:
+    """Method and path of every address but the description and what answers for all others."""
+    for address in OURS:
+        if address.name.startswith("api:") and address.name not in ("api:description", "api:nothing_here"):
+            path = address.path_with({name: f"{{{name}}}" for name in address.arguments})
+            for method in sorted(address.methods - {"HEAD"}):
+                yield f"{method} {unquote(path)}"

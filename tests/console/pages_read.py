@@ -28,6 +28,7 @@ class _Reader(HTMLParser):
         super().__init__()
         self.words: list[str] = []
         self.forms: list[Form] = []
+        self.links: list[str] = []
         self._silent = 0
         self._form: Form | None = None
         self._named: dict[str, Form] = {}
@@ -40,6 +41,8 @@ class _Reader(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if tag in _SILENT:
             self._silent += 1
+        elif tag == "a":
+            self.links.append(given.get("href", ""))
         elif tag == "form":
             self._form = Form(given.get("action", ""), given.get("method", "get"))
             self.forms.append(self._form)
@@ -87,7 +90,7 @@ class Page:
         reader = _Reader()
         reader.feed(answer.content.decode())
         self.text = " ".join(" ".join(reader.words).split())
-        self.forms = reader.forms
+        self.forms, self.links = reader.forms, reader.links
         for form in self.forms:
             # A form without an address is sent to that of its page.
             form.action = form.action or answer.request["PATH_INFO"]

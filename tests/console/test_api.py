@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import pytest
-from console.addresses import OURS
+from console.addresses import served
 from console.people import BACKEND
 from console.samples import AUTHOR, payload
 from django.http import HttpResponse
@@ -39,15 +37,6 @@ def said(answer: HttpResponse) -> dict[str, Any]:
     assert found["contract_version"] == CONTRACT_VERSION
     assert found["success"] is (answer.status_code == 200)
     return found
-
-
-def served() -> Iterator[str]:
-    """Method and path of every address but the description and what answers for all others."""
-    for address in OURS:
-        if address.name.startswith("api:") and address.name not in ("api:description", "api:nothing_here"):
-            path = address.path_with({name: f"{{{name}}}" for name in address.arguments})
-            for method in sorted(address.methods - {"HEAD"}):
-                yield f"{method} {unquote(path)}"
 
 
 def test_a_memory_is_added_read_changed_and_trashed(curator: Client, repository: MemoryRepository) -> None:
@@ -238,3 +227,20 @@ def test_a_session_needs_the_token_of_its_forms(person: Person, repository: Memo
     client.force_login(person("curator"), backend=BACKEND)
 
     assert post(client, "memories", payload()).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("accepts", "compressed"),
+    [("gzip", True), ("gzip;q=0", False), ("br, gzip; q=0.0", False), ("gzip;q=0.5", True), ("", False)],
+)
+def test_answers_are_compressed_for_who_takes_it(curator: Client, accepts: str, compressed: bool) -> None:
+    answer = curator.get("/api/openapi.json", headers={"accept-encoding": accepts})
+
+    assert answer.has_header("Content-Encoding") is compressed
+    assert "Accept-Encoding" in answer["Vary"]
+
+
+def test_pages_are_not_compressed(curator: Client, repository: MemoryRepository) -> None:
+    answer = curator.get("/memories/", headers={"accept-encoding": "gzip"})
+
+    assert not answer.has_header("Content-Encoding")

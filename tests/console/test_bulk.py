@@ -112,6 +112,22 @@ def test_the_message_counts_what_was_left_alone(ids: list[str], curator: Client)
     assert "Added the tag “production” to 2 memories, 1 was so already, 1 left alone" in done.text
 
 
+def test_one_memory_found_by_name_comes_to_supersede_the_ticked_ones(
+    repository: MemoryRepository, ids: list[str], curator: Client
+) -> None:
+    chooser = Page(selected(curator, ids=ids[:2], action="supersede"))
+    found = Page(press(curator, chooser, "Find", find="Havlys:Subject_3"))
+    preview = Page(curator.get(next(link for link in found.links if f"value={ids[3]}" in link)))
+    assert "Supersede 2 memories" in preview.text
+    assert "Havlys:Subject_3 supersedes them" in preview.text
+
+    done = Page(press(curator, preview, "Supersede 2 memories"))
+
+    assert repository.snapshot().superseded_by(ids) == dict.fromkeys(ids[:2], ids[3])
+    press(curator, done, "Undo")
+    assert repository.snapshot().superseded_by(ids) == {}
+
+
 def test_where_nothing_would_change_there_is_nothing_to_confirm(ids: list[str], curator: Client) -> None:
     preview = Page(selected(curator, ids=ids[3:], action="add_tags", value="production"))
 

@@ -63,3 +63,32 @@ def test_a_forecast_over_an_empty_database_refuses_all(repository: MemoryReposit
     expected = forecast(repository, BulkChange.of("add_tags", ["api"]), ["one", "two"])
 
     assert (expected.changed, expected.unchanged, list(expected.refused)) == ((), (), ["one", "two"])
+
+
+def test_the_forecast_of_superseding_is_what_comes(repository: MemoryRepository, ids: list[str]) -> None:
+    first, second, third = ids[:3]
+    newest = repository.add(
+        payload("H", facts=["Eight"], relations=[{"type": "supersedes", "target_id": second}]), AUTHOR
+    ).memory_id
+    over = payload("I", facts=["Nine"], relations=[{"type": "supersedes", "target_id": newest}])
+    above = repository.add(over, AUTHOR).memory_id
+    selected, change = [*ids, newest, above], BulkChange.of("supersede", newest)
+    expected = forecast(repository, change, selected)
+
+    result = repository.apply(change, selected, AUTHOR)
+
+    assert {first, third} <= set(expected.changed)
+    assert (expected.changed, expected.unchanged) == (result.changed, result.unchanged)
+    assert expected.refused == {name: error.code for name, error in result.refused.items()}
+
+
+def test_a_memory_supersedes_no_more_than_it_may_have_relations(repository: MemoryRepository) -> None:
+    many = [repository.add(payload(f"Old_{at}", facts=[f"{at}"]), AUTHOR).memory_id for at in range(22)]
+    by = repository.add(payload("New", facts=["New"]), AUTHOR).memory_id
+    change = BulkChange.of("supersede", by)
+    expected = forecast(repository, change, many)
+
+    result = repository.apply(change, many, AUTHOR)
+
+    assert (len(expected.changed), len(expected.refused)) == (20, 2)
+    assert expected.refused == {name: error.code for name, error in result.refused.items()}

@@ -15,7 +15,6 @@ from memories.console import access
 if TYPE_CHECKING:
     from console.people import ClientAs
 
-    from memories.repository import MemoryRepository
 
 PASSWORD = "tide-tables-per-harbour"
 SESSION = "memsuite_session"

@@ -12,7 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 
 from memories.contract import MemsuiteError
 from memories.embedding.static import static_embedder
-from memories.repository import Author, BulkChange, MemoryRepository
+from memories.repository import Author, BulkChange, Decision, MemoryRepository
 from memories.settings import load_settings
 
 AGENT = Author("agent")
@@ -101,6 +101,85 @@ class Model(RuleBasedStateMachine):
         self.trash[memory_id] = self.stored.pop(memory_id)
         return result.operation_id
 
+    @rule(target=operations, memory_ids=st.lists(ids, min_size=2, max_size=3, unique=True), port=PORTS)
+    def merge(self, memory_ids: list[str], port: int) -> str:
+        keeper, *others = memory_ids
+        facts = (f"port={port}",)
+        try:
+            result = self.repository.merge(keeper, others, {"facts": list(facts)}, AGENT)
+        except MemsuiteError as error:
+            if str(error.code) == "memory_not_found":
+                assert not set(memory_ids) <= self.stored.keys()
+            else:
+                assert str(error.code) == "duplicate_memory"
+                subject = self.stored[keeper][0]
+                assert self.stored[error.received][:2] == (subject, facts)
+                assert error.received not in memory_ids
+            return ""
+        tags = frozenset().union(*(self.stored[name][2] for name in memory_ids)) & {"a", "b", "c"}
+        subject = self.stored[keeper][0]
+        for name in others:
+            self.trash[name] = self.stored.pop(name)
+        self._remember(keeper)
+        assert self.stored[keeper][:2] == (subject, facts)
+        assert tags <= self.stored[keeper][2]
+        return result.operation_id
+
+    @rule(target=operations, memory_ids=st.lists(ids, min_size=1, max_size=3), by=ids)
+    def supersede(self, memory_ids: list[str], by: str) -> str:
+        try:
+            result = self.repository.apply(BulkChange.of("supersede", by), memory_ids, AGENT)
+        except MemsuiteError as error:
+            assert str(error.code) == "memory_not_found"
+            assert by not in self.stored
+            return ""
+        edges = {
+            (edge.relation_type, edge.target_id)
+            for edge in self.repository.snapshot().edges_of([by])
+            if edge.source_id == by
+        }
+        done = (*result.changed, *result.unchanged)
+        assert {("supersedes", name) for name in done} <= edges
+        return result.operation_id
+
+    @rule(
+        target=operations,
+        number=st.integers(0, 20),
+        resolution=st.sampled_from(["keep_a", "keep_b", "both_stand"]),
+        loser=st.sampled_from(["corrected", "superseded"]),
+    )
+    def resolve(self, number: int, resolution: str, loser: str) -> str:
+        rows = self.repository.conflicts(status="open", limit=500)
+        if not rows:
+            return ""
+        row = rows[number % len(rows)]
+        decision = Decision.of(resolution, "because", loser=loser)
+        try:
+            result = self.repository.resolve_conflict(row.id, decision, AGENT)
+        except MemsuiteError as error:
+            assert str(error.code) in ("duplicate_memory", "invalid_relation_target")
+            return ""
+        for name in result.changed:
+            before = self.stored[name]
+            self._remember(name)
+            assert resolution != "both_stand" or self.stored[name] == before
+        if resolution != "both_stand" and loser == "corrected":
+            assert len({_port(self.stored[name]) for name in result.changed}) == 1
+        return result.operation_id
+
+    @rule(target=operations, number=st.integers(0, 20))
+    def reopen(self, number: int) -> str:
+        rows = self.repository.conflicts(status="resolved", limit=500)
+        if not rows:
+            return ""
+        row = rows[number % len(rows)]
+        pair = (row.memory_a_id, row.memory_b_id)
+        try:
+            return self.repository.reopen_conflict(row.id, AGENT, note="because").operation_id
+        except MemsuiteError:
+            assert frozenset(pair) not in self._clashing()
+            return ""
+
     @rule(memory_id=ids)
     def restore(self, memory_id: str) -> None:
         try:
@@ -137,18 +216,52 @@ class Model(RuleBasedStateMachine):
 
     @invariant()
     def ledger_says_who_disagrees(self) -> None:
-        ports = {
-            name: (subject, next(fact for fact in facts if fact.startswith("port=")))
-            for name, (subject, facts, _) in self.stored.items()
+        """Every disagreement is open, or a person has let just these values stand."""
+        clashing = self._clashing()
+        rows = {
+            frozenset((row.memory_a_id, row.memory_b_id)): row for row in self.repository.conflicts(limit=500)
         }
-        clashing = {
-            frozenset((one, other))
-            for one, (subject, port) in ports.items()
-            for other, (same, value) in ports.items()
-            if one < other and subject == same and port != value
+        open_pairs = {pair for pair, row in rows.items() if row.is_open}
+        assert open_pairs <= clashing.keys()
+        stand = [
+            (row.subject, {row.value_a, row.value_b})
+            for row in rows.values()
+            if row.resolution == "both_stand"
+        ]
+        for pair in clashing.keys() - open_pairs:
+            subject, ports = clashing[pair]
+            if pair in rows:
+                assert rows[pair].is_human
+                assert {rows[pair].value_a, rows[pair].value_b} == ports
+            else:
+                assert (f"orchard:{subject.lower()}", ports) in stand
+        for pair in open_pairs:
+            assert {rows[pair].value_a, rows[pair].value_b} == clashing[pair][1]
+
+    def _clashing(self) -> dict[frozenset[str], tuple[str, set[str]]]:
+        """Pairs of one subject that state different ports, with the subject and both ports."""
+        return {
+            frozenset((one, other)): (
+                self.stored[one][0],
+                {_port(self.stored[one]), _port(self.stored[other])},
+            )
+            for one in self.stored
+            for other in self.stored
+            if one < other
+            and self.stored[one][0] == self.stored[other][0]
+            and _port(self.stored[one]) != _port(self.stored[other])
         }
-        open_rows = self.repository.conflicts(status="open", limit=500)
-        assert {frozenset((row.memory_a_id, row.memory_b_id)) for row in open_rows} == clashing
+
+    @invariant()
+    def edges_lead_from_one_stored_memory_to_another(self) -> None:
+        edges = self.repository.snapshot().edges_of(list(self.stored))
+        assert all({edge.source_id, edge.target_id} <= self.stored.keys() for edge in edges)
+        assert all(edge.source_id != edge.target_id for edge in edges)
+        assert len({(edge.source_id, edge.relation_type, edge.target_id) for edge in edges}) == len(edges)
+
+
+def _port(stored: tuple[str, tuple[str, ...], frozenset[str]]) -> str:
+    return next(fact for fact in stored[1] if fact.startswith("port=")).removeprefix("port=")
 
 
 Model.TestCase.settings = settings(

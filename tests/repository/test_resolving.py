@@ -80,9 +80,7 @@ def test_both_sides_can_be_edited_in_one_operation(
 ) -> None:
     edits = {"a": {"facts": ["port=7777 inside"]}, "b": {"facts": ["outside_port=8888", "zone=north"]}}
     generation = repository.snapshot().generation
-    result = repository.resolve_conflict(
-        conflict.id, Decision.of("edited", "two kinds", edits=edits), person
-    )
+    result = repository.resolve_conflict(conflict.id, Decision.of("edited", "two kinds", edits=edits), person)
     assert repository.snapshot().generation == generation + 1
     assert _facts(repository, conflict.memory_b_id) == ("outside_port=8888", "zone=north")
     assert _row(repository).resolution == "edited"

@@ -24,7 +24,7 @@ register(
         25,
         "Jobs",
         "console:jobs",
-        "clock",
+        "jobs",
         count=lambda _: Job.objects.filter(state__in=UNFINISHED).count(),
     )
 )
