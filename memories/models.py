@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memories.console.api.token_models import ApiToken
 from memories.console.audit_models import AuditCompletion, AuditEvent, AuditPayload
+from memories.console.curation_models import ConflictResolution, Dismissal, NotDuplicates
 from memories.console.job_models import Job
 from memories.console.models import Memory
 from memories.console.saved_filter_models import SavedFilter
@@ -14,8 +15,11 @@ __all__ = [
     "AuditCompletion",
     "AuditEvent",
     "AuditPayload",
+    "ConflictResolution",
+    "Dismissal",
     "Job",
     "Memory",
+    "NotDuplicates",
     "SavedFilter",
     "Selection",
 ]

@@ -30,6 +30,9 @@ DEFAULT_OLLAMA_HOST = "http://127.0.0.1:11434"
 # Hermes takes recalled text of more characters than this out of the prompt and into a file.
 LONGEST_PREFETCH = 10_000
 
+EVIDENCE, COMPOSITE = "evidence", "composite"
+"""How found turns are ordered: by what speaks for them, or by the older suite's formula."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -48,10 +51,12 @@ class Settings:
     auto_capture: bool = False
     capture_dedup_threshold: float = 0.88
     prefetch_budget_chars: int = 1500
+    turn_ranking: str = EVIDENCE
     wings: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     fsync: bool = True
     conflict_resolved_limit: int = 1000
     write_limit: int = 200
+    allowed_secret_patterns: tuple[str, ...] = ()
     console_https: bool = False
     console_hosts: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -272,6 +277,12 @@ def _text(raw: object, _: _Surroundings) -> str:
     return raw.strip()
 
 
+def _ranking(raw: object, around: _Surroundings) -> str:
+    if _text(raw, around) not in (EVIDENCE, COMPOSITE):
+        raise ValueError(f"{EVIDENCE} or {COMPOSITE}")
+    return str(raw).strip()
+
+
 def _flag(raw: object, _: _Surroundings) -> bool:
     if isinstance(raw, bool):
         return raw
@@ -344,6 +355,17 @@ def _hosts(raw: object, _: _Surroundings) -> tuple[str, ...]:
     return hosts
 
 
+def _expressions(raw: object, _: _Surroundings) -> tuple[str, ...]:
+    """Regular expressions; text holds one, or a JSON list of them."""
+    wanted = "a list of regular expressions"
+    try:
+        listed = json.loads(raw) if isinstance(raw, str) and raw.lstrip().startswith('["') else raw
+        listed = [listed] if isinstance(listed, str) else listed
+        return tuple(re.compile(one).pattern for one in listed)
+    except (ValueError, TypeError, re.error, RecursionError):
+        raise ValueError(wanted) from None
+
+
 _READERS: Mapping[str, _Reader] = MappingProxyType(
     {
         "db_path": _path,
@@ -353,10 +375,12 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         "auto_capture": _flag,
         "capture_dedup_threshold": _share,
         "prefetch_budget_chars": _whole(1, LONGEST_PREFETCH),
+        "turn_ranking": _ranking,
         "wings": _wings,
         "fsync": _flag,
         "conflict_resolved_limit": _whole(0, 1_000_000),
         "write_limit": _whole(0, 1_000_000),
+        "allowed_secret_patterns": _expressions,
         "console_https": _flag,
         "console_hosts": _hosts,
     }

@@ -35,7 +35,7 @@ CONFIG_SCHEMA = ProviderConfigSchema(
             label="Record turns",
             kind=KIND_BOOL,
             default="false",
-            description="Record conversation turns; has no effect in this version.",
+            description="Record conversation turns, each person's for themselves.",
         ),
         ProviderField(
             key="capture_dedup_threshold",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memories.contract import CONTRACT_VERSION, ErrorCode, MemsuiteError
+from memories.screening import safe_answer
 
 MAX_CHARACTERS = 20_000
 """Longest answer of a tool, in characters of JSON: about 5,000 tokens (spec 04)."""
@@ -41,7 +42,7 @@ def as_json(answer: Mapping[str, Any]) -> str:
 
 def error_text(error: MemsuiteError) -> str:
     """The one error shape, as the tool's answer."""
-    return as_json({**error.as_answer(), "contract_version": CONTRACT_VERSION})
+    return as_json({**safe_answer(error), "contract_version": CONTRACT_VERSION})
 
 
 def unexpected_text(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memories.contract import MemsuiteError
+from memories.screening import safe_answer
 from memories.settings import Settings, load_settings
 
 from . import configuration
@@ -49,7 +50,7 @@ def _finish(run: Callable[[argparse.Namespace, Settings], int], options: argpars
         status = run(options, load_settings(hermes_home=configuration.active_home()))
     except MemsuiteError as error:
         if options.json:
-            print(json.dumps(error.as_answer(), ensure_ascii=False, default=str))
+            print(json.dumps(safe_answer(error), ensure_ascii=False, default=str))
         else:
             print(f"{error.code}: {error.message}", file=sys.stderr)
         status = 1 if error.retryable else 2

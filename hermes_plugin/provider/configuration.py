@@ -77,7 +77,7 @@ SETTINGS = (
     ),
     Setting(
         "auto_capture",
-        "Record conversation turns (has no effect in this version)",
+        "Record conversation turns, each person's for themselves",
         False,
         _flag,
         "true or false",
@@ -146,6 +146,14 @@ def status(settings: Settings, problem: str) -> dict[str, Any]:
     if problem:
         shown["problem"] = problem
     return shown
+
+
+def capture_status(settings: Settings, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """What recording did, for the same place; nothing where no turn was ever recorded."""
+    told = {name: number for name, number in counts.items() if number}
+    if not told and not settings.auto_capture:
+        return {}
+    return {"captured": ", ".join(f"{name} {number}" for name, number in told.items()) or "nothing yet"}
 
 
 def paths_outside_home(settings: Settings) -> list[str]:

@@ -42,28 +42,16 @@ def changed_something(answer: Answer) -> bool:
 
 
 def _search(call: Call) -> Answer:
-    arguments = dict(call.arguments)
-    if arguments.pop("scope") == "turns":
-        return _no_turns()
-    from memories.retrieval import SearchRequest, search
+    from memories.retrieval import SearchRequest
+    from memories.retrieval.scopes import Scope, search_in
 
-    answer = search(call.repository, SearchRequest.from_arguments(arguments)).as_answer()
-    recalled = [row["id"] for row in answer["results"]]
+    arguments = dict(call.arguments)
+    scope = Scope(arguments.pop("scope"))
+    request = SearchRequest.from_arguments(arguments)
+    answer, recalled = search_in(call.repository, request, scope, call.session.owner)
     if recalled:
         call.repository.usage.record_recall(recalled)
     return answer
-
-
-def _no_turns() -> Answer:
-    """Conversation turns are searched where they are recorded; nothing records them yet."""
-    return {
-        "success": True,
-        "count": 0,
-        "results": [],
-        "abstained": True,
-        "abstention_reason": "no_turns",
-        "message": "No conversation turns are recorded, so none can be found. Search scope=memories instead.",
-    }
 
 
 def _add(call: Call) -> Answer:

@@ -17,23 +17,22 @@ from typing import Any
 from memories.contract import ErrorCode, MemsuiteError
 from memories.settings import Settings, load_settings
 
-from . import configuration, handlers
+from . import configuration, handlers, mirroring
 from .answers import answer_text, error_text, unexpected_text
 from .arguments import checked
+from .capturing import counts_of
 from .handlers import WRITING_TOOLS, Call
 from .identity import PROVIDER_NAME, missing_modules
 from .install_hint import install_command
 from .prefetch import Prefetcher
 from .prompt import looks_empty, prompt_block
+from .recording import SessionRecording
 from .session import Session, WriteBudget
 from .shared_store import StoreLease, lease
 from .tools import tool_schemas
 from .warmup import WarmUp
 
 logger = logging.getLogger(__name__)
-
-SHUTDOWN_WAIT = 4.0
-"""Seconds shutdown may take in all; the host allows about 5 before it ends the process (host facts, 5)."""
 
 
 class SuiteProvider:
@@ -45,6 +44,7 @@ class SuiteProvider:
         self._store: StoreLease | None = None
         self._warm_up: WarmUp | None = None
         self._prefetcher = Prefetcher()
+        self._recording = SessionRecording()
         self._writes = WriteBudget()
 
     @property
@@ -75,22 +75,29 @@ class SuiteProvider:
         if self._store is not None and not missing_modules():
             self._warm_up = WarmUp(self._store)
             self._warm_up.start()
+        if self._settings is not None and not missing_modules():
+            self._recording.begin(self._settings, self._session)
 
     def initialize_for_inspection(self, session_id: str, **kwargs: Any) -> None:
         """Bind the session to read only, without any thread."""
         self._bind(Session.from_host(session_id, kwargs, inspection=True), kwargs.get("hermes_home"))
 
-    def on_session_switch(self, new_session_id: str, **_: Any) -> None:
+    def on_session_switch(self, new_session_id: str, *, reset: bool = False, **_: Any) -> None:
+        """Turns that follow belong to the new session; a compression keeps the old id."""
         self._session = self._session.at(str(new_session_id or ""))
+        self._recording.switch(reset=bool(reset))
 
     def on_session_end(self, messages: object = None) -> None:
-        """Nothing is pending: a tool call is committed before it is answered."""
+        """File what was said, as far as the time goes that this and the shutdown have together."""
+        self._recording.drain()
 
     def shutdown(self) -> None:
-        """Let running threads end, so that no native call outlives the interpreter; return the store."""
-        deadline = time.monotonic() + SHUTDOWN_WAIT
+        """File what was said and let running threads end, so that no native call outlives the
+        interpreter; return the store. All within what the end of the session has left of four seconds."""
+        deadline = time.monotonic() + self._recording.seconds_left
         warm_up, self._warm_up = self._warm_up, None
         store, self._store = self._store, None
+        self._recording.end()
         if warm_up is not None and not warm_up.join(max(0.0, deadline - time.monotonic())):
             logger.warning("the memory warm-up was still running at shutdown")
         self._prefetcher.join(max(0.0, deadline - time.monotonic()))
@@ -121,9 +128,11 @@ class SuiteProvider:
         store, settings = self._store, self._settings
         if store is None or settings is None or not settings.auto_prefetch:
             return ""
-        return self._prefetcher.recall(
+        text = self._prefetcher.recall(
             str(query or ""), self._session.at(session_id), store, settings.prefetch_budget_chars
         )
+        self._recording.recalled(text)
+        return text
 
     def recall_status(self) -> Any:
         """What the last prefetch added, in the host's own type; None when nothing, or on older hosts."""
@@ -134,7 +143,23 @@ class SuiteProvider:
         count = self._prefetcher.last_count
         return RecallStatus(provider_label="LanceDB memory", count=count) if count else None
 
-    # -- hooks with nothing to do until turns are captured -----------------------------------------
+    # -- what is recorded --------------------------------------------------------------------------
+
+    def sync_turn(self, user_content: str, assistant_content: str, *, session_id: str = "", **_: Any) -> None:
+        """With auto_capture on, put the completed turn on the disk; a thread files it later."""
+        self._recording.exchange(user_content, assistant_content, self._session.at(session_id))
+
+    def on_memory_write(self, action: str, target: str, content: str, metadata: object = None) -> None:
+        """Mirror what the built-in memory has added, replaced or removed."""
+        change = mirroring.change_of(action, target, content, metadata)
+        if change is not None:
+            self._recording.builtin(change, self._session.at(mirroring.session_of(metadata)))
+
+    def on_delegation(self, task: str, result: str, *, child_session_id: str = "", **_: Any) -> None:
+        """Record a finished task under the session of the agent that did it."""
+        self._recording.delegation(task, result, self._session.at(child_session_id))
+
+    # -- hooks with nothing to do ------------------------------------------------------------------
 
     def on_turn_start(self, turn_number: int, message: str, **_: Any) -> None:
         """Nothing: this runs on the turn's own thread."""
@@ -142,18 +167,9 @@ class SuiteProvider:
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
         """Nothing: recall for the coming turn is asked with that turn's own words."""
 
-    def sync_turn(self, user_content: str, assistant_content: str, **_: Any) -> None:
-        """Nothing: turns are not recorded."""
-
     def on_pre_compress(self, messages: object, **_: Any) -> str:
-        """Promises nothing, since nothing was saved."""
+        """Promises nothing it has not saved."""
         return ""
-
-    def on_memory_write(self, action: str, target: str, content: str, metadata: object = None) -> None:
-        """Nothing: the built-in memory is not mirrored."""
-
-    def on_delegation(self, task: str, result: str, **_: Any) -> None:
-        """Nothing: finished tasks are not recorded."""
 
     # -- settings ----------------------------------------------------------------------------------
 
@@ -164,7 +180,9 @@ class SuiteProvider:
         configuration.save_config(values, hermes_home)
 
     def get_status_config(self, provider_config: object = None) -> dict[str, Any]:
-        return configuration.status(self._current_settings(), self._problem())
+        settings = self._current_settings()
+        shown = configuration.status(settings, self._problem())
+        return shown | configuration.capture_status(settings, counts_of(settings))
 
     def post_setup(self, hermes_home: str, config: dict[str, Any]) -> None:
         """Select this provider and save that; the host leaves both to this hook."""
@@ -202,6 +220,7 @@ class SuiteProvider:
         if tool not in WRITING_TOOLS:
             with store.use() as repository:
                 answer = handlers.run(tool, Call(repository, session, arguments))
+            self._recording.answered(answer)
             return answer_text(tool, answer, offset=arguments.get("offset", 0))
         return answer_text(tool, self._write(tool, arguments, session, store, settings.write_limit))
 
@@ -240,7 +259,7 @@ class SuiteProvider:
 
     def _problem(self) -> str:
         failure = self._store.failure if self._store is not None else None
-        return self.unavailable_reason() or (failure.message if failure else "")
+        return self.unavailable_reason() or (failure.message if failure else "") or self._recording.problem
 
 
 def _host_says_why(provider: object) -> bool:

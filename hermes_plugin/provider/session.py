@@ -62,6 +62,20 @@ class Session:
             return self.chat_type not in _DIRECT_CHATS
         return bool(self.chat_id)
 
+    @property
+    def owner(self) -> str:
+        """Whose the turns of this session are: who may ever be shown them.
+
+        A group is a person of its own here, so that what one member said privately never reaches the
+        others, nor the group's words a member's private chat. Where a host names a chat but no person,
+        the chat stands for the person; on the command line both are empty, and the owner is too.
+        """
+        if self.is_group:
+            return f"group:{self.platform}:{self.chat_id}"
+        if self.user_id or not self.chat_id:
+            return self.user_id
+        return f"chat:{self.platform}:{self.chat_id}"
+
     def at(self, session_id: str) -> Session:
         """The same person and place under another session id; an empty id changes nothing."""
         return replace(self, session_id=session_id) if session_id else self

@@ -10,6 +10,7 @@ from maintenance.doctor.model import identity_match
 from memories.contract import MemsuiteError
 from memories.embedding import Embedder
 from memories.repository import MemoryRepository, Snapshot
+from memories.repository.foreign import is_older_suite
 from memories.repository.health import examine
 from memories.settings import Settings
 
@@ -28,7 +29,8 @@ def examine_database(settings: Settings, embedder: Embedder) -> Iterator[Finding
     try:
         repository = MemoryRepository.open(settings, embedder)
     except MemsuiteError as error:
-        yield problem("database", error.message, _remedy(error), code=str(error.code))
+        mend = "Run 'adopt'." if is_older_suite(path) else _remedy(error)
+        yield problem("database", error.message, mend, code=str(error.code))
         return
     try:
         yield from _files(settings)

@@ -31,6 +31,8 @@ _BLOCK = 1 << 24
 _FLUSH = 1 << 20
 _SAMPLE, _LEAST_SAMPLE = 2048, 64
 _SLACK = np.float32(2e-6)
+_NEVER, _ANY, _NONE = np.float32(-3), np.float32(-2), np.float32(2)
+"""A score that is no pair's, and bounds that every pair reaches, or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def nearest_of_all(matrix: Matrix) -> Lists:
     for start, end in _blocks(rows):
         scores = matrix[start:end] @ matrix[start:].T
         # A pair within the block comes up twice, and each row with itself.
-        scores[np.tril_indices(end - start)] = -2
+        scores[np.tril_indices(end - start)] = _NEVER
         one, other = _passing(scores, gathered.least[start:end, None])
         gathered.add(one + start, scores[one, other], other + start)
         one, other = _passing(scores, gathered.least[None, start:])
@@ -79,8 +81,8 @@ def refreshed(lists: Lists, matrix: Matrix, kept: Rows, changed: Rows) -> Lists:
     """
     now = _carried(lists, kept)
     anew = np.unique(np.concatenate([changed, np.flatnonzero(_lost(lists, now, kept))]))
-    least = np.where(now.near[:, -1] >= 0, now.cosines[:, -1] - _SLACK, np.float32(-2))
-    least[anew] = 2
+    least = np.where(now.near[:, -1] >= 0, now.cosines[:, -1] - _SLACK, _ANY)
+    least[anew] = _NONE
     keys = [_best_of(matrix, anew), *_joining(matrix, changed, least)]
     touched = _sorted_lists(np.concatenate(keys), now, anew)
     places = np.unique(_list_of(touched))
@@ -122,7 +124,7 @@ def _least_that_counts(matrix: Matrix) -> Matrix:
     rows = len(matrix)
     wanted = min(_SAMPLE, max(_LEAST_SAMPLE, rows // 16))
     sample = matrix[:: max(1, rows // wanted)]
-    least = np.full(rows, -2, dtype=np.float32)
+    least = np.full(rows, _ANY, dtype=np.float32)
     # One more than a list holds, since a row of the sample finds itself there.
     if len(sample) <= NEAREST + 1:
         return least
@@ -139,7 +141,7 @@ def _best_of(matrix: Matrix, rows: Rows) -> Keys:
     for start, end in _blocks(len(rows), len(matrix)) if members > 0 else ():
         some = rows[start:end]
         scores = matrix[some] @ matrix.T
-        scores[np.arange(len(some)), some] = -2
+        scores[np.arange(len(some)), some] = _NEVER
         best = np.argpartition(scores, -members, axis=1)[:, -members:]
         cosines = np.take_along_axis(scores, best, axis=1)
         keys.append(_packed(np.repeat(some, members), cosines.ravel(), best.ravel()))
@@ -182,11 +184,13 @@ def _blocks(rows: int, columns: int | None = None) -> Iterator[tuple[int, int]]:
 def _packed(lists: Rows, cosines: Matrix, members: Rows) -> Keys:
     distances = np.rint((1.0 - cosines.astype(np.float64)) * SCALE).clip(0, 2 * SCALE).astype(np.uint64)
     high = lists.astype(np.uint64) << np.uint64(_ROW_BITS + _DISTANCE_BITS)
-    return high | distances << np.uint64(_ROW_BITS) | members.astype(np.uint64)
+    keys: Keys = np.bitwise_or.reduce([high, distances << np.uint64(_ROW_BITS), members.astype(np.uint64)])
+    return keys
 
 
 def _list_of(keys: Keys) -> Rows:
-    return (keys >> np.uint64(_ROW_BITS + _DISTANCE_BITS)).astype(np.int64)
+    lists: Rows = (keys >> np.uint64(_ROW_BITS + _DISTANCE_BITS)).astype(np.int64)
+    return lists
 
 
 def _member_of(keys: Keys) -> npt.NDArray[np.int32]:
@@ -210,7 +214,8 @@ def _ranks(ordered: Keys) -> Rows:
 def _first_of_each(keys: Keys) -> Keys:
     """The best of each list, in order."""
     ordered = np.sort(keys)
-    return ordered[_ranks(ordered) < NEAREST]
+    best: Keys = ordered[_ranks(ordered) < NEAREST]
+    return best
 
 
 def _lists(ordered: Keys, rows: int) -> Lists:
@@ -247,5 +252,5 @@ def _sorted_lists(keys: Keys, now: Lists, anew: Rows) -> Keys:
     held = np.setdiff1d(_list_of(keys), anew)
     near, cosines = now.near[held], now.cosines[held]
     there = near >= 0
-    had = _packed(np.repeat(held, NEAREST)[there.ravel()], cosines[there], near[there])
+    had = _packed(np.repeat(held, NEAREST)[there.ravel()], cosines[there], near[there].astype(np.int64))
     return _first_of_each(np.concatenate([keys, had]))

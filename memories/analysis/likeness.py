@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 
+import numpy as np
+
+from memories.analysis.join import Matrix
 from memories.analysis.profile import (
     FactProfile,
     Profile,
@@ -34,6 +37,9 @@ _SAME_MATTER = 0.5
 _NEAR_VERBATIM, _VERBATIM = 0.8, 0.9
 _CONTAINED = 0.9
 _LEAST_WORDS = 3
+_INDEXED, _INDEXED_CONTAINED = 0.7, 0.5
+"""How far the share of indexed words may lie below that of what the facts say: subject and tags are indexed
+too, and differ."""
 _LONGER_BY = 1.25
 
 
@@ -55,16 +61,27 @@ class Likeness:
 
 def likeness(one: Profile, other: Profile, cosine: float) -> Likeness | None:
     """How alike two memories are; None where they are not duplicates at any threshold."""
-    shared = _dice(one.said, other.said)
-    value = 1.0 - (1.0 - min(cosine, 1.0)) * (1.0 - shared / 2)
+    shared, total = len(one.said & other.said), len(one.said) + len(other.said)
+    value = 1.0 - (1.0 - min(cosine, 1.0)) * (1.0 - (shared / total if total else 0.0))
+    shorter = min(len(one.said), len(other.said))
+    if value < LEAST and shared < _CONTAINED * shorter:
+        return None
     relation = _containment(one, other)
     if (value < LEAST and relation is Relation.SAME) or are_apart(one, other):
         return None
     return Likeness(1.0 if relation is not Relation.SAME else value, relation)
 
 
+def least_shared(cosines: Matrix) -> Matrix:
+    """The share of indexed words that the shorter of two memories must have in the other, for each cosine,
+    float32: less than ``likeness`` asks for by any way it has."""
+    needed = 2 - 2 * (1 - LEAST) / np.maximum(1 - cosines, np.float32(1e-6))
+    bound: Matrix = np.minimum(_INDEXED * np.maximum(needed, 0), np.float32(_INDEXED_CONTAINED))
+    return bound
+
+
 def are_apart(one: Profile, other: Profile) -> bool:
-    """Whether something in two memories says that they are about different things or state different values."""
+    """Whether something in two memories shows that they are about different things, or contradict."""
     if one.domain != other.domain:
         return True
     if any(one.claims[key].isdisjoint(other.claims[key]) for key in one.claims.keys() & other.claims.keys()):
@@ -79,7 +96,7 @@ def fact_is_contained(ours: FactProfile, theirs: FactProfile) -> bool:
     """Whether a fact says nothing that another does not say too."""
     if ours.negations != theirs.negations:
         return False
-    said, by = ours.all, theirs.all
+    said, by = ours.said, theirs.said
     details = ours.numbers | ours.names
     return len(said) >= 1 and details <= by and len(said & by) >= _CONTAINED * len(said)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache, lru_cache
 from importlib import resources
 
@@ -21,80 +22,6 @@ _ALONE = "+ "
 _SHORTEST_FORM = 4
 """Letters that two forms of one name must share: Postgres, PostgreSQL."""
 
-_NEGATIONS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "without",
-        "cannot",
-        "none",
-        "nor",
-        "pas",
-        "jamais",
-        "aucun",
-        "sans",
-        "ni",
-        "ikke",
-        "aldri",
-        "ingen",
-        "uten",
-        "nicht",
-        "kein",
-        "keine",
-        "nie",
-        "nunca",
-        "sin",
-        "don't",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "can't",
-        "won't",
-        "mustn't",
-        "shouldn't",
-    ]
-)
-_INTRODUCES_A_NAME = frozenset(
-    [
-        "host",
-        "server",
-        "machine",
-        "node",
-        "version",
-        "branch",
-        "database",
-        "db",
-        "user",
-        "table",
-        "bucket",
-        "queue",
-        "topic",
-        "cluster",
-        "region",
-        "zone",
-        "channel",
-        "repo",
-        "repository",
-        "container",
-        "image",
-        "service",
-        "named",
-        "called",
-        "by",
-        "vert",
-        "serveur",
-        "hôte",
-        "machine",
-        "utilisateur",
-        "tjener",
-        "vert",
-        "maskin",
-        "bruker",
-        "gren",
-    ]
-)
-
 
 @dataclass(frozen=True, slots=True)
 class FactProfile:
@@ -108,15 +35,13 @@ class FactProfile:
     negations: int
     plain: Words
     """Every folded word, as written."""
-
-    @property
-    def all(self) -> Words:
-        return self.words | self.numbers | self.names
+    said: Words
+    """Words, numbers and names together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One memory. ``claims`` are the normal forms by key."""
+    """One memory. ``claims`` are the normal forms by key; the last five are those of all its facts."""
 
     domain: str
     subject: Words
@@ -126,11 +51,7 @@ class Profile:
     numbers: Words
     names: Words
     plain: Words
-
-    @property
-    def said(self) -> Words:
-        """All that the facts say, in forms that compare."""
-        return self.words | self.numbers | self.names
+    said: Words
 
 
 def profile_of(domain: str, subject: str, facts: Sequence[str], claims: Iterable[Claim]) -> Profile:
@@ -148,6 +69,7 @@ def profile_of(domain: str, subject: str, facts: Sequence[str], claims: Iterable
         numbers=frozenset().union(*(fact.numbers for fact in told)),
         names=frozenset().union(*(fact.names for fact in told)),
         plain=frozenset().union(*(fact.plain for fact in told)),
+        said=frozenset().union(*(fact.said for fact in told)),
     )
 
 
@@ -161,7 +83,7 @@ def same_name(one: str, other: str) -> bool:
 def groups_of_word() -> Mapping[str, frozenset[int]]:
     """Folded telling word → the groups of ``data/apart.txt`` that it is in."""
     groups: dict[str, set[int]] = {}
-    for number, line in enumerate(_groups()):
+    for number, line in enumerate(_lines("apart")):
         for word in line.removeprefix(_ALONE).split(","):
             groups.setdefault(fold(word.strip()), set()).add(number)
     return {word: frozenset(found) for word, found in groups.items()}
@@ -170,7 +92,7 @@ def groups_of_word() -> Mapping[str, frozenset[int]]:
 @cache
 def words_that_name_one() -> Words:
     """The telling words that set two subjects apart where only one of them has such a word."""
-    alone = (line.removeprefix(_ALONE) for line in _groups() if line.startswith(_ALONE))
+    alone = (line.removeprefix(_ALONE) for line in _lines("apart") if line.startswith(_ALONE))
     return frozenset(fold(word.strip()) for line in alone for word in line.split(","))
 
 
@@ -180,50 +102,77 @@ def stem_of(word: str) -> str:
     return next(iter(stems(word, (Language.ENGLISH,))), word)
 
 
-def _groups() -> list[str]:
-    text = resources.files("memories.analysis").joinpath("data", "apart.txt").read_text(encoding="utf-8")
+@cache
+def _negations() -> Words:
+    return _entries("negations")
+
+
+@cache
+def _introductions() -> Words:
+    return _entries("introductions")
+
+
+def _entries(name: str) -> Words:
+    return frozenset(fold(word.strip()) for line in _lines(name) for word in line.split(","))
+
+
+def _lines(name: str) -> list[str]:
+    text = resources.files("memories.analysis").joinpath("data", f"{name}.txt").read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
+class _Kind(Enum):
+    """What a word is by itself. ``CAPITAL`` is a name but at the start of a fact."""
+
+    NUMBER = "number"
+    NAME = "name"
+    CAPITAL = "capital"
+    WORD = "word"
+    EMPTY = "empty"
+
+
 def _fact_profile(fact: str) -> FactProfile:
-    words: set[str] = set()
-    numbers: set[str] = set()
-    names: set[str] = set()
+    found: dict[_Kind, set[str]] = {kind: set() for kind in _Kind}
     maybe: set[str] = set()
     plain: list[str] = []
-    introduced = False
-    for at, written in enumerate(_CHUNK.findall(plain_text(fact))):
-        chunk = written.strip("'.:-…–—/") or written
-        folded = fold(chunk)
+    introduced, introductions = False, _introductions()
+    for at, chunk in enumerate(_CHUNK.findall(plain_text(fact))):
+        folded, kind, form = _read(chunk)
         plain.append(folded)
-        if _NUMBER.fullmatch(chunk):
-            numbers.add(folded.lstrip("v#~<>+").rstrip(".,:"))
-        elif _is_name(chunk, folded, first=at == 0):
-            names.add(folded)
-        elif folded not in languages_of_stop_word() and folded not in _NEGATIONS:
-            words.add(stem_of(folded))
-            if introduced or (chunk[:1].isupper() and folded not in noise_words()):
+        if kind is _Kind.CAPITAL and at > 0:
+            found[_Kind.NAME].add(folded)
+        elif kind in (_Kind.WORD, _Kind.CAPITAL):
+            found[_Kind.WORD].add(form)
+            if introduced or kind is _Kind.CAPITAL:
                 maybe.add(folded)
-        introduced = folded in _INTRODUCES_A_NAME
-    negations = sum(word in _NEGATIONS for word in plain)
+        else:
+            found[kind].add(form)
+        introduced = folded in introductions
+    negations = _negations()
+    words, numbers, names = (frozenset(found[kind]) for kind in (_Kind.WORD, _Kind.NUMBER, _Kind.NAME))
     return FactProfile(
-        frozenset(words),
-        frozenset(numbers),
-        frozenset(names),
-        frozenset(maybe),
-        negations,
-        frozenset(plain),
+        words=words,
+        numbers=numbers,
+        names=names,
+        maybe=frozenset(maybe),
+        negations=sum(word in negations for word in plain),
+        plain=frozenset(plain),
+        said=words | numbers | names,
     )
 
 
-def _is_name(chunk: str, folded: str, *, first: bool) -> bool:
-    """Whether a word is a name by its shape: an identifier, a host, a path, capitals; a capital alone
-    tells nothing at the start of a fact."""
-    if folded in languages_of_stop_word():
-        return False
+@lru_cache(maxsize=65536)
+def _read(written: str) -> tuple[str, _Kind, str]:
+    """A word folded, what it is, and the form in which it is compared."""
+    chunk = written.strip("'.:-…–—/") or written
+    folded = fold(chunk)
+    if _NUMBER.fullmatch(chunk):
+        return folded, _Kind.NUMBER, folded.lstrip("v#~<>+").rstrip(".,:")
+    if folded in languages_of_stop_word() or folded in _negations():
+        return folded, _Kind.EMPTY, folded
     if any(mark in chunk for mark in "./\\@_:") or any(map(str.isdecimal, chunk)):
-        return True
-    inner = chunk[1:]
-    if any(map(str.isupper, inner)):
-        return True
-    return not first and chunk[:1].isupper() and folded not in noise_words()
+        return folded, _Kind.NAME, folded
+    if any(map(str.isupper, chunk[1:])):
+        return folded, _Kind.NAME, folded
+    is_capital = chunk[:1].isupper() and folded not in noise_words()
+    return folded, _Kind.CAPITAL if is_capital else _Kind.WORD, stem_of(folded)

@@ -44,6 +44,11 @@ class EchoGuard:
             while self._size > MOST_HEARD and len(self._heard) > 1:
                 self._size -= len(self._heard.popleft())
 
+    def heard_recall(self, text: str) -> None:
+        """The same for a text of several lines, each a memory of its own."""
+        for line in text.splitlines():
+            self.heard(_LEADING.sub("", line))
+
     def heard_answer(self, answer: object) -> None:
         """A tool has returned ``answer``: every text in it counts."""
         for text in _texts(answer):
@@ -58,7 +63,7 @@ class EchoGuard:
         """``text`` without fenced recall and without the sentences that recall had given."""
         text = _FENCED.sub("", text)
         with self._lock:
-            known = "\n".join(self._heard)
+            known = "\n".join(f" {text} " for text in self._heard)
         if not known:
             return text.strip()
         return "".join(piece for piece in _pieces(text) if not _is_echo(piece, known)).strip()
@@ -66,7 +71,7 @@ class EchoGuard:
 
 def _is_echo(piece: str, known: str) -> bool:
     plain = _plain(_LEADING.sub("", piece))
-    return len(plain) >= LEAST_ECHO and plain in known
+    return len(plain) >= LEAST_ECHO and f" {plain} " in known
 
 
 def _pieces(text: str) -> Iterator[str]:

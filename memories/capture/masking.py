@@ -17,6 +17,12 @@ _BEFORE, _AFTER = 120, 40
 _LONG_WORD = re.compile(r"\S{16,}")
 _KEY_BLOCK = "-----BEGIN"
 
+# A finding ends with the first line of a key: the lines after it, and what closes the block, go too.
+_KEY_LINES = re.compile(
+    r"(?:(?:\s|\\[nrt])*[A-Za-z0-9+/=]{16,}+(?![^\s\\]))*+"
+    r"(?:(?:\s|\\[nrt])*[A-Za-z0-9+/=]{0,64}(?:\s|\\[nrt])*-----END[ A-Z0-9]{1,60}-----)?"
+)
+
 
 def mask(text: str) -> tuple[str, int]:
     """``text`` with every secret replaced by what kind it was, and how many there were."""
@@ -52,5 +58,11 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
 
 def _masked(text: str, spans: list[tuple[int, int, str]]) -> tuple[str, int]:
     for start, end, kind in reversed(spans):
+        end = _whole_key(text, end) if "key" in kind else end
         text = f"{text[:start]}[{kind} removed]{text[end:]}"
     return text, len(spans)
+
+
+def _whole_key(text: str, end: int) -> int:
+    found = _KEY_LINES.match(text, end)
+    return found.end() if found else end

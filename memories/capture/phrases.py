@@ -10,7 +10,8 @@ A language is `data/phrases.<language>.toml`; adding a file adds a language. Eac
 - `may_answer`: true where the words may answer a question just as well, so that they say nothing after one,
 - `also_asked`: true where a question with these words means it too.
 
-`never` of a file lists expressions that make a whole sentence harmless, wherever in it they stand.
+`never` of a file lists expressions that make a whole sentence harmless, wherever in it they stand. Of its
+`lists`, `forbid` names the words by which an instruction forbids.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class PhraseBook:
     language: str
     openers: re.Pattern[str]
     never: re.Pattern[str]
+    forbids: re.Pattern[str]
     phrases: tuple[Phrase, ...]
 
     def heard_in(self, sentence: Sentence) -> Iterable[Heard]:
@@ -116,6 +118,7 @@ def _book(content: Mapping[str, Any]) -> PhraseBook:
         language=content["language"],
         openers=re.compile(rf"(?:{_BETWEEN}(?:{_any(content['openers'], lists)})(?!\w){_BETWEEN})+"),
         never=_compiled(_any(content["never"], lists)),
+        forbids=_compiled(lists["forbid"].replace(" ", r"\s+")),
         phrases=tuple(_phrase(group, lists) for group in content["group"]),
     )
 

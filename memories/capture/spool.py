@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +131,9 @@ class Spool:
         self._most_bytes = most_bytes
         self._lock = threading.RLock()
         self._own: _OwnFile | None = None
+        self._others = 0
+        """Bytes of other processes' files, as they were last looked at: asking the disk each time would
+        make a hook wait for the interpreter as often."""
 
     def append(self, line: SpoolLine) -> bool:
         """Put a turn on the disk; False where the spool is full or the disk refuses it."""
@@ -138,28 +141,51 @@ class Spool:
         try:
             with self._lock:
                 own = self._opened()
-                if self.bytes_waiting() + len(content) > self._most_bytes:
+                if self._others + own.size + len(content) > self._most_bytes:
                     return False
                 return own.append(content)
         except OSError:
             return False
 
+    def prepare(self) -> None:
+        """Make the folder and the file, so that the first turn need not, and see what others hold."""
+        try:
+            with self._lock:
+                self._opened().open()
+            self.look_around()
+        except OSError:
+            return  # the first turn meets it again, and is counted
+
+    def look_around(self) -> None:
+        """See how much the files of other processes hold now."""
+        own = self._own_path()
+        self._others = sum(_size(path) for path in files_in(self._folder) if path != own)
+
     def bytes_waiting(self) -> int:
         """Bytes of all spool files, of other processes too."""
         return sum(_size(path) for path in files_in(self._folder))
 
-    @contextmanager
-    def files(self) -> Iterator[Iterator[SpoolFile]]:
-        """The files to take lines from: those that dead processes left, then this process's own."""
-        yield self._files()
+    def files(self) -> Generator[SpoolFile]:
+        """The files to take lines from: those that dead processes left, each held while it is the current
+        one, then this process's own."""
+        for path in files_in(self._folder, empty_too=True):
+            if path == self._own_path():
+                continue
+            with _held(path) as is_held:
+                if is_held:
+                    yield SpoolFile(path, finished=True)
+        own = self._own_path()
+        if own is not None:
+            yield SpoolFile(own, finished=False)
 
     def finish(self, file: SpoolFile) -> None:
         """Remove a file whose lines are all filed, unless one has come meanwhile."""
         with self._lock:
             if self._own is not None and file.path == self._own.path:
-                if file.batch(1) is None:
+                if self._own.size and file.batch(1) is None:
                     self._own.start_anew()
                     file.remove()
+                    self._own.open()
             else:
                 file.remove()
 
@@ -175,19 +201,9 @@ class Spool:
             if own is not None:
                 own.close()
 
-    def _files(self) -> Iterator[SpoolFile]:
-        for path in files_in(self._folder):
-            with self._lock:
-                own = self._own
-            if own is not None and path == own.path:
-                continue
-            with _held(path) as is_held:
-                if is_held:
-                    yield SpoolFile(path, finished=True)
+    def _own_path(self) -> Path | None:
         with self._lock:
-            own = self._own
-        if own is not None:
-            yield SpoolFile(own.path, finished=False)
+            return self._own.path if self._own is not None else None
 
     def _opened(self) -> _OwnFile:
         if self._own is None or self._own.pid != os.getpid():
@@ -203,6 +219,7 @@ class _OwnFile:
         self.path = path
         self.pid = os.getpid()
         self._lock = lock
+        self.size = _size(path)
         self._descriptor: int | None = None
         self._is_torn = _ends_torn(path)
 
@@ -221,13 +238,18 @@ class _OwnFile:
                 continue
             return cls(path, lock)
 
-    def append(self, content: bytes) -> bool:
+    def open(self) -> int:
+        """The descriptor to append to; the file is made where it is not there."""
         if self._descriptor is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
             self._descriptor = os.open(self.path, flags, 0o600)
+        return self._descriptor
+
+    def append(self, content: bytes) -> bool:
         if self._is_torn:
             content = b"\n" + content
-        written = os.write(self._descriptor, content)
+        written = os.write(self.open(), content)
+        self.size += written
         # A full disk takes a part: the next line must not be joined to it.
         self._is_torn = written < len(content)
         return not self._is_torn
@@ -237,22 +259,25 @@ class _OwnFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-        self._is_torn = False
+        self.size, self._is_torn = 0, False
 
     def close(self) -> None:
         self.start_anew()
         empty = _size(self.path) == 0
+        if empty:
+            self.path.unlink(missing_ok=True)
         self._lock.release()
         if empty:
             self.path.with_suffix(_LOCK).unlink(missing_ok=True)
 
 
-def files_in(folder: Path) -> list[Path]:
-    """The spool files of a folder, oldest process first as far as names tell."""
+def files_in(folder: Path, *, empty_too: bool = False) -> list[Path]:
+    """The spool files of a folder that hold anything, in the order of their names."""
     try:
-        return sorted(path for path in folder.iterdir() if path.suffix == _LINES)
+        found = sorted(path for path in folder.iterdir() if path.suffix == _LINES)
     except FileNotFoundError:
         return []
+    return [path for path in found if empty_too or _size(path)]
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from memories.commands.exits import Exit, exit_for
 from memories.commands.show import error_lines
 from memories.commands.terminal import ProgressLine, Screen
 from memories.contract import ErrorCode, MemsuiteError
+from memories.screening import safe_answer
 from memories.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -115,9 +116,9 @@ class SuiteCommand(BaseCommand, ABC):
     def tell(self, error: MemsuiteError) -> None:
         """An error: JSON on standard output with `--json`, else lines on standard error."""
         if self.json:
-            self.answer(error.as_answer())
+            self.answer(safe_answer(error))
             return
-        for line in error_lines(error.as_answer(), Screen.of(self.stderr)):
+        for line in error_lines(safe_answer(error), Screen.of(self.stderr)):
             self.stderr.write(line, style_func=str)
 
     def progress(self, what: str, total: int) -> ProgressLine:

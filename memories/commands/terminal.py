@@ -110,6 +110,13 @@ class ProgressLine:
         self._stream.write(f"\r\x1b[K{self._text(done, now - self._started)}")
         self._stream.flush()
 
+    def of(self, what: str, done: int, total: int) -> None:
+        """Show `done` of a total that is known only now, of what is going on now."""
+        if (what, total) != (self._what, self._total):
+            self._what, self._total = what, total
+            self._live = self._stream.isatty() and total > 0
+        self.show(done)
+
     def _text(self, done: int, elapsed: float) -> str:
         rate = done / elapsed if elapsed > 0 else 0.0
         text = f"{self._what}  {done:,} of {self._total:,}"

@@ -112,7 +112,7 @@ def preview_of_add(repository: MemoryRepository, draft: Draft, *, blank_is_fine:
         return replace(text, problems=problems)
     try:
         request = validate_add(payload)
-        refuse_secrets(request.form)
+        refuse_secrets(request.form, allowed=repository.settings.allowed_secret_patterns)
     except MemsuiteError as error:
         place = place_of(error, draft)
         unfinished = blank_is_fine and error.code.value == "required_field"
@@ -135,7 +135,7 @@ def preview_of_update(repository: MemoryRepository, draft: Draft, detail: Memory
     try:
         request = validate_patch(payload, before)
         form = request.form_over(before)
-        refuse_secrets(form)
+        refuse_secrets(form, allowed=repository.settings.allowed_secret_patterns)
     except MemsuiteError as error:
         place = place_of(error, draft)
         return replace(text, problems={place.name: place.says})

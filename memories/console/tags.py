@@ -144,9 +144,9 @@ def number(value: int | None) -> str:
 
 
 @register.filter
-def fact(text: str) -> SafeString:
-    """A fact with its ``key=value`` claims set apart."""
-    return format_html_join("", "{}", ((piece,) for piece in _pieces(text)))
+def fact(text: str, hit: str = "") -> SafeString:
+    """A fact with its ``key=value`` claims set apart, those of the key ``hit`` more than others."""
+    return format_html_join("", "{}", ((piece,) for piece in _pieces(text, hit)))
 
 
 @register.simple_tag
@@ -278,17 +278,18 @@ def _on(filled: bool) -> SafeString:
     return SafeString(' class="on"' if filled else "")
 
 
-def _pieces(text: str) -> Iterator[SafeString | str]:
+def _pieces(text: str, hit: str = "") -> Iterator[SafeString | str]:
     at = 0
-    for start, end in _claim_spans(text):
+    for start, end, key in _claim_spans(text):
         if start >= at:
             yield text[at:start]
-            yield format_html('<code class="m-claim">{}</code>', text[start:end])
+            more = " m-claim--hit" if key == hit else ""
+            yield format_html('<code class="m-claim{}">{}</code>', more, text[start:end])
             at = end
     yield text[at:]
 
 
-def _claim_spans(text: str) -> list[tuple[int, int]]:
+def _claim_spans(text: str) -> list[tuple[int, int, str]]:
     if "=" not in text:
         return []
     found = []
@@ -296,5 +297,5 @@ def _claim_spans(text: str) -> list[tuple[int, int]]:
         written = rf"""{re.escape(claim.key)}\s?=\s?["'`]?{re.escape(claim.value)}["'`]?"""
         match = re.search(written, text, re.IGNORECASE)
         if match is not None:
-            found.append(match.span())
+            found.append((*match.span(), claim.key))
     return sorted(found)

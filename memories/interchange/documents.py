@@ -98,7 +98,9 @@ class _Scan:
             return False
         if len(self._text) - self._at > LINE_MAX:
             raise MemsuiteError(
-                ErrorCode.PAYLOAD_TOO_LARGE, "source", "One value is larger than any row can be.",
+                ErrorCode.PAYLOAD_TOO_LARGE,
+                "source",
+                "One value is larger than any row can be.",
                 expected=LINE_MAX,
             )
         # The window grows with what it cannot take apart yet, or a long value would be read in squares.
@@ -121,6 +123,8 @@ class _Scan:
 
     def _refuse(self) -> NoReturn:
         raise MemsuiteError(
-            ErrorCode.INVALID_TYPE, "source", "The file is no JSON object, or it is cut short.",
+            ErrorCode.INVALID_TYPE,
+            "source",
+            "The file is no JSON object, or it is cut short.",
             expected="a JSON object",
         )

@@ -44,9 +44,7 @@ def parsed(text: bytes | str, place: str) -> Any:
     """The value of a JSON text. Raises ``invalid_type`` for what is not JSON, nests deeper than
     ``DEPTH_MAX``, or holds a number that no float can."""
     try:
-        value = json.loads(
-            text, parse_constant=_no_constant, parse_int=_integer, parse_float=_floating
-        )
+        value = json.loads(text, parse_constant=_no_constant, parse_int=_integer, parse_float=_floating)
     except (ValueError, RecursionError) as error:
         raise MemsuiteError(
             ErrorCode.INVALID_TYPE, place, "This is not JSON.", expected="a JSON value"
@@ -61,9 +59,7 @@ def require_shallow(value: Any, place: str) -> None:
         level = [inner for outer in level for inner in _inside(outer)]
         if not level:
             return
-    raise MemsuiteError(
-        ErrorCode.INVALID_TYPE, place, "The value is nested too deep.", expected=DEPTH_MAX
-    )
+    raise MemsuiteError(ErrorCode.INVALID_TYPE, place, "The value is nested too deep.", expected=DEPTH_MAX)
 
 
 def require_object(value: Any, place: str) -> dict[str, Any]:

@@ -67,7 +67,9 @@ def signature(path: Path) -> str:
     for file in files:
         if file.is_file() and not file.name.endswith(("-shm", ".lock")):
             found = file.stat()
-            digest.update(f"{file}\0{found.st_size}\0{found.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+            digest.update(
+                f"{file}\0{found.st_size}\0{found.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
+            )
     return digest.hexdigest()
 
 

@@ -63,7 +63,8 @@ class Adder:
         """Add memories in one commit. Each gets its result or the error that refused it; what
         concerns all of them (the lock, the disk, the embedder) is raised and nothing is written."""
         moments = at or [None] * len(payloads)
-        items = [_item(payload, moment) for payload, moment in zip(payloads, moments, strict=True)]
+        allowed = self._context.allowed_secrets
+        items = [_item(payload, moment, allowed) for payload, moment in zip(payloads, moments, strict=True)]
         good = [item for item in items if isinstance(item, _Item)]
         results = iter(self._context.again(lambda: self._add(good, author)))
         return [next(results) if isinstance(item, _Item) else item for item in items]
@@ -210,10 +211,10 @@ class _Subjects:
         self._memories[memory.subject_key] = [*others, memory]
 
 
-def _item(payload: object, at: datetime | None) -> _Item | MemsuiteError:
+def _item(payload: object, at: datetime | None, allowed: tuple[str, ...]) -> _Item | MemsuiteError:
     try:
         request = validate_add(payload)
-        refuse_secrets(request.form)
+        refuse_secrets(request.form, allowed=allowed)
     except MemsuiteError as error:
         return error
     return _Item(request, at=at)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from memories.contract import ErrorCode, MemsuiteError
+from memories.repository import schema
 from memories.repository.engine import ROWS_UNLIMITED, VersionGone, connect, engine_errors, unavailable
 from memories.repository.locks import POLL_SECONDS
 from memories.repository.manifest import newest_version
@@ -101,16 +102,17 @@ def foreign_tables(root: Path, *, wait: float) -> Iterator[ForeignTables]:
     Raises ``store_busy`` where the lock is not free within ``wait`` seconds, and where the tables have
     changed by the end all the same (a program that knows no lock).
     """
-    with _lock_held(root / ".write.lock", wait):
+    with lock_held(root, wait=wait):
         tables = ForeignTables(root)
         yield tables
         tables.require_unchanged()
 
 
 @contextmanager
-def _lock_held(path: Path, wait: float) -> Iterator[None]:
-    """The lock of a file that is opened for reading only; where there is none, nobody has ever locked,
-    and making one would change what is only to be read."""
+def lock_held(root: Path, *, wait: float) -> Iterator[None]:
+    """The write lock of a directory, by a file that is opened for reading only; where there is none, nobody
+    has ever locked, and making one would change what is only to be read."""
+    path = root / ".write.lock"
     if os.name != "posix" or not path.is_file():
         yield
         return
@@ -151,3 +153,9 @@ def _version(folder: Path) -> int | None:
     plain = (path.stem for path in (folder / "_versions").glob("*.manifest"))
     older = [int(name) for name in plain if name.isdigit() and len(name) < 20]
     return newest_version(folder) or max(older, default=None)
+
+
+def is_older_suite(root: Path) -> bool:
+    """Memories without HEAD and without history, which this suite makes together with them."""
+    ours = (root / "HEAD").exists() or (root / f"{schema.REVISIONS}.lance").exists()
+    return (root / f"{schema.MEMORIES}.lance").is_dir() and not ours

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,19 @@ class Head:
                 "place": self.place,
             },
             separators=(",", ":"),
+        )
+
+    def in_layout(self, tables: Mapping[str, int], *, lineage: str) -> Head:
+        """The same content in tables of this version's layout."""
+        return replace(
+            self,
+            generation=self.generation + 1,
+            tables=dict(tables),
+            previous=dict(self.tables),
+            lineage=lineage,
+            schema=SCHEMA,
+            min_reader=READER,
+            min_writer=WRITER,
         )
 
     def require_writer(self) -> None:
@@ -149,8 +163,8 @@ def _too_new(verb: str, needed: int, have: int) -> MemsuiteError:
     return MemsuiteError(
         ErrorCode.SCHEMA_TOO_NEW,
         "db_path",
-        f"This database must be {verb} by a newer version of hermes-memory-suite: upgrade the side "
-        "that reports this (the package in Hermes' environment, or the console's).",
+        f"A newer version of hermes-memory-suite has written this database, and only such a one can have "
+        f"it {verb}. Upgrade the side that says this: the package installed in {sys.prefix}.",
         received=needed,
         expected=have,
     )

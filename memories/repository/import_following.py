@@ -123,9 +123,22 @@ def new_conflicts(
     changed, groups = _meeting(stage, plan, snapshot, subjects, disputed)
     ledger = settle(changed, {}, groups, [*known.values(), *rows], stamp.at)
     written = {row.conflict_key: row for row in ledger.written}
+    written |= _still_decided(rows, written)
     current = {row.conflict_key: row for row in brought[schema.CONFLICTS]} | written
     archived = [row for row in brought[schema.ARCHIVE] if row.conflict_key not in written]
     return NewConflicts(tuple(current.values()), tuple(archived), ledger.from_archive)
+
+
+def _still_decided(brought: Sequence[Conflict], written: Mapping[str, Conflict]) -> dict[str, Conflict]:
+    """A person's decisions about what the memories still say: where the source only spelled the values in
+    another way (its older claims had no case and one word), they are not asked again."""
+    return {
+        row.conflict_key: replace(
+            row, value_a=written[row.conflict_key].value_a, value_b=written[row.conflict_key].value_b
+        )
+        for row in brought
+        if row.is_human and row.conflict_key in written and written[row.conflict_key].is_open
+    }
 
 
 def _known(snapshot: Snapshot, subject_keys: Collection[str]) -> dict[str, Conflict]:

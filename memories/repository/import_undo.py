@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from memories.repository import schema
 from memories.repository.changes import ChangeSet
 from memories.repository.engine import is_in, quoted
+from memories.repository.quarantine import SETTLED
 from memories.repository.records import Author, Row
 from memories.repository.results import UndoResult
 from memories.repository.snapshot import Snapshot, batches
@@ -64,7 +65,7 @@ def _pair_stays(row: Row, record: Row, undone: frozenset[str]) -> bool:
 
 
 def _settled_since(row: Row, record: Row, undone: frozenset[str]) -> bool:
-    return row["at"] != record["at"]
+    return row["reason"] in SETTLED
 
 
 _COLUMNS = {
@@ -73,7 +74,7 @@ _COLUMNS = {
     schema.REVISIONS: ["revision_key", "memory_id", "operation_id"],
     schema.CONFLICTS: ["conflict_key", "memory_a_id", "memory_b_id"],
     schema.ARCHIVE: ["conflict_key", "memory_a_id", "memory_b_id"],
-    schema.QUARANTINE: ["id", "at"],
+    schema.QUARANTINE: ["id", "reason"],
 }
 _KEEPS = {
     schema.TURNS: _changed_since,

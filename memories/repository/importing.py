@@ -31,7 +31,7 @@ from memories.repository.records import LIGHT, Author, Row, content_hash, now
 from memories.repository.revisions import BeforeImage, Stamp, revision_row
 from memories.repository.snapshot import Snapshot
 from memories.repository.store import Transaction
-from memories.repository.usage_transfer import take_usage
+from memories.repository.usage_transfer import take_usage, usage_rows
 from memories.repository.write_context import ATTEMPTS, WriteContext
 
 RESERVED = 64
@@ -89,7 +89,13 @@ class Importer:
         """What a run of the same import has gathered so far; beside the database unless a dry run
         names another ``folder``."""
         dimension = self._context.embedder.identity.dimension
+        if folder is None:
+            self._context.store.files.create()
         return ImportStage((folder or self.folder) / key, dimension)
+
+    def usage_rows(self) -> Iterator[Row]:
+        """The usage side store day by day, for an export."""
+        return usage_rows(self._context.store.files.usage)
 
     def plan(self, stage: ImportStage, *, whole: bool = False) -> ImportPlan:
         """What would become of each staged memory. Writes nothing."""
@@ -144,7 +150,9 @@ class Importer:
 
     def _count_usage(self, stage: ImportStage, plan: ImportPlan) -> None:
         """Best effort, and the same however often: usage is no memory."""
-        rows = (row | {"memory_id": plan.ids.get(row["memory_id"], row["memory_id"])} for row in stage.rows(USAGE))
+        rows = (
+            row | {"memory_id": plan.ids.get(row["memory_id"], row["memory_id"])} for row in stage.rows(USAGE)
+        )
         take_usage(self._context.store.files.usage, rows)
 
 
@@ -211,7 +219,7 @@ class _Making:
 
     def _add_memories(self, found: pa.Table, names: Sequence[str | None], numbers: Mapping[str, int]) -> None:
         kept = [index for index, name in enumerate(names) if name is not None]
-        found = found.take(kept)
+        found = found.take(pa.array(kept, pa.int64()))
         vectors = _vectors(found)
         rows = []
         for row, index, vector in zip(found.drop_columns(["vector"]).to_pylist(), kept, vectors, strict=True):
@@ -283,7 +291,7 @@ class _Making:
             kept = [index for index, name in enumerate(names) if name not in there]
             there.update(names)
             if not self._plan.whole:
-                found = self._restamped(found.take(kept))
+                found = self._restamped(found.take(pa.array(kept, pa.int64())))
                 self._list(table, [names[index] for index in kept])
             self.tables[table].add(found)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from memories.contract import MemsuiteError
-from memories.repository import schema
+from memories.repository import migration, schema
 from memories.repository.copies import state_named
 from memories.repository.edges import edge_of, make_edge
 from memories.repository.engine import VersionGone, connect, first_line
@@ -22,7 +22,7 @@ from memories.repository.ledger import conflict_key
 from memories.repository.locks import ReadersLock
 from memories.repository.manifest import Fragment, Manifest, ManifestError, damaged_files
 from memories.repository.mending import torn_beyond
-from memories.repository.records import Row, content_hash, from_json
+from memories.repository.records import Row, from_json, hash_of
 from memories.repository.revisions import MEMORY_TIMES
 from memories.repository.snapshot import Snapshot
 from memories.repository.turn_records import turn_text
@@ -39,7 +39,9 @@ SEARCHES = 400
 UNIT = 1e-3
 """How far from 1 the length of a stored vector may be."""
 
-_ROW = "_rowid"
+_UNHASHED = frozenset({"_rowid", schema.VECTOR, "content_hash"})
+"""What a memory's row has besides the values its hash was made from."""
+
 _VECTORS = frozenset(name for names in schema.VECTORS.values() for name in names)
 
 
@@ -154,7 +156,9 @@ class _Reading:
             if not self._manifests[name].fragments:
                 self._found.files.append((path, _reason(error)))
             return
-        expected = set(schema.schemas(1)[name].names)
+        # An older layout has other columns; its rows say whether they can be read.
+        older = migration.is_older(self._head)
+        expected = {schema.KEYS[name]} if older else set(schema.schemas(1)[name].names)
         if sample is None or not expected <= set(sample.schema.names):
             self._found.files.append((path, "does not describe the columns of its table"))
 
@@ -240,7 +244,7 @@ def _plain_rows(table: pa.Table) -> list[Row]:
 
 
 def _memory_problems(row: Row) -> Iterator[str]:
-    if content_hash(row) != row["content_hash"]:
+    if not _is_as_hashed(row):
         yield "its values are not those its hash was made from"
     yield from _vector_problems(row[schema.VECTOR], "its vector")
 
@@ -283,8 +287,14 @@ def _revision_problems(row: Row) -> Iterator[str]:
     if kept["row"] is None:
         return
     before = from_json(kept["row"], MEMORY_TIMES) | {schema.VECTOR: row["before_vector"] or []}
-    if content_hash(before) != before["content_hash"]:
+    if not _is_as_hashed(before):
         yield "the state it keeps is not the one its hash was made from"
+
+
+def _is_as_hashed(row: Row) -> bool:
+    """Whether a memory of this or of an older layout holds the values its hash was made from."""
+    values = {name: value for name, value in row.items() if name not in _UNHASHED}
+    return hash_of(values, row[schema.VECTOR]) == row["content_hash"]
 
 
 _CHECKS: Mapping[str, Callable[[Row], Iterable[str]]] = {

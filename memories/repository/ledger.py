@@ -90,9 +90,10 @@ class Conflict:
             value_b=values[1],
         )
 
-    def reopened(self, value_a: str, value_b: str) -> Conflict:
+    def reopened(self, subject: str, value_a: str, value_b: str) -> Conflict:
         return replace(
             self,
+            subject=subject,
             status=OPEN,
             resolution_type="",
             resolution="",
@@ -205,7 +206,7 @@ def _standing(
     values = _sides(row, other, clash)
     if (row.is_open or row.is_human) and row.says(*values):
         return None
-    return row.reopened(*values)
+    return row.reopened(memory.subject_key, *values)
 
 
 def _fitting(row: Conflict, clashing: tuple[StoredMemory, StoredMemory, Clash] | None) -> Conflict | None:
@@ -215,7 +216,7 @@ def _fitting(row: Conflict, clashing: tuple[StoredMemory, StoredMemory, Clash] |
         return None if row.is_open else row
     values = _sides(row, clashing[0], clashing[2])
     if row.is_open:
-        return row.reopened(*values)
+        return row.reopened(clashing[1].subject_key, *values)
     return row if row.says(*values) else None
 
 

@@ -3,7 +3,7 @@ go to the trash, and what pointed at them points at it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -68,14 +68,16 @@ class Merger:
     def _merge(self, request: MergeRequest, author: Author, note: str) -> MergeResult:
         context = self._context
         seen = context.store.snapshot()
-        planned = context.store.read(lambda snapshot: _planned(snapshot, request, author))
+        planned = context.store.read(
+            lambda snapshot: _planned(snapshot, request, author, context.allowed_secrets)
+        )
         embedded = planned.words if planned.needs_vector else None
         vector = context.embed([planned.form])[0] if planned.needs_vector else None
         with context.store.transaction(author, "merge", wait=context.lock_wait, note=note) as transaction:
             if vector is not None:
                 context.require_identity(transaction.snapshot)
             if transaction.snapshot is not seen:
-                planned = _planned(transaction.snapshot, request, author)
+                planned = _planned(transaction.snapshot, request, author, context.allowed_secrets)
             if planned.needs_vector and planned.words != embedded:
                 raise UnembeddedError
             changes = ChangeSet(transaction, context.conflict_limit)
@@ -96,7 +98,9 @@ class Merger:
         )
 
 
-def _planned(snapshot: Snapshot, request: MergeRequest, author: Author) -> PlannedUpdate:
+def _planned(
+    snapshot: Snapshot, request: MergeRequest, author: Author, allowed_secrets: Collection[str]
+) -> PlannedUpdate:
     """The keeper as it will be."""
     stored = snapshot.memories(request.group)
     for name in request.group:
@@ -105,7 +109,7 @@ def _planned(snapshot: Snapshot, request: MergeRequest, author: Author) -> Plann
         if name in request.revisions and request.revisions[name] != stored[name].revision:
             raise version_conflict(f"revisions.{name}", request.revisions[name], stored[name].revision)
     payload = request.payload or {"facts": list(stored[request.keeper_id].facts)}
-    planned = plan_update(snapshot, request.keeper_id, payload)
+    planned = plan_update(snapshot, request.keeper_id, payload, allowed_secrets=allowed_secrets)
     planned = _united(planned, [stored[name] for name in request.group], snapshot, author)
     refuse_duplicate(snapshot, planned, leaving=request.other_ids)
     return planned

@@ -65,7 +65,12 @@ class PlannedUpdate:
 
 
 def plan_update(
-    snapshot: Snapshot, memory_id: str, payload: object, request: UpdateRequest | None = None
+    snapshot: Snapshot,
+    memory_id: str,
+    payload: object,
+    request: UpdateRequest | None = None,
+    *,
+    allowed_secrets: Collection[str],
 ) -> PlannedUpdate:
     """``request`` is a whole form that was validated already; without it ``payload`` is a patch.
 
@@ -79,7 +84,7 @@ def plan_update(
     if asked.base_revision is not None and asked.base_revision != stored.revision:
         raise version_conflict("base_revision", asked.base_revision, stored.revision)
     form = asked.form_over(before)
-    refuse_secrets(form)
+    refuse_secrets(form, allowed=allowed_secrets)
     return PlannedUpdate(stored, before, form, asked)
 
 

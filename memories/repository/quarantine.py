@@ -22,7 +22,7 @@ from memories.repository.write_context import WriteContext
 ACCEPTED, DISCARDED = "accepted", "discarded"
 """Reasons of rows a person is done with; those still open have an error code."""
 
-_DONE = (ACCEPTED, DISCARDED)
+SETTLED = frozenset({ACCEPTED, DISCARDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Quarantined:
 
     @property
     def is_open(self) -> bool:
-        return self.reason not in _DONE
+        return self.reason not in SETTLED
 
 
 class Quarantine:
@@ -104,7 +104,7 @@ class Quarantine:
 
 def _page(snapshot: Snapshot, limit: int, offset: int) -> tuple[int, list[Quarantined]]:
     rows = snapshot.rows(schema.QUARANTINE, columns=["id", "at", "reason"])
-    waiting = sorted((row for row in rows if row["reason"] not in _DONE), key=_newest_first)
+    waiting = sorted((row for row in rows if row["reason"] not in SETTLED), key=_newest_first)
     wanted = [row["id"] for row in waiting[offset : offset + limit]]
     return len(waiting), [_one(snapshot, row_id) for row_id in wanted]
 
@@ -116,9 +116,7 @@ def _newest_first(row: Row) -> tuple[float, str]:
 def _one(snapshot: Snapshot, row_id: str) -> Quarantined:
     rows = snapshot.rows(schema.QUARANTINE, f"id = {quoted(row_id)}")
     if not rows:
-        raise MemsuiteError(
-            ErrorCode.NOT_FOUND, "id", "No quarantined row has this id.", received=row_id
-        )
+        raise MemsuiteError(ErrorCode.NOT_FOUND, "id", "No quarantined row has this id.", received=row_id)
     return quarantined_of(rows[0])
 
 

@@ -147,10 +147,16 @@ def embedding_text_of(domain: str, subject: str, facts: Sequence[str]) -> str:
 def content_hash(row: Mapping[str, Any]) -> str:
     """sha256 of a memory's values, its vector's bytes included: the engine does not notice
     flipped bytes, so ``health`` compares this."""
+    return hash_of({name: row[name] for name in LIGHT}, row["vector"])
+
+
+def hash_of(values: Mapping[str, Any], vector: Any) -> str:
+    """The content hash of a row with these values: all its columns but the vector and the hash itself,
+    those of an older layout too."""
     digest = hashlib.sha256()
-    values = {name: _plain(row[name]) for name in LIGHT}
-    digest.update(json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode())
-    digest.update(_vector_bytes(row["vector"]))
+    plain = {name: _plain(value) for name, value in values.items()}
+    digest.update(json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode())
+    digest.update(_vector_bytes(vector))
     return digest.hexdigest()
 
 

@@ -67,8 +67,14 @@ class MemoryRepository:
         self._store = Store(settings.db_path, fsync=settings.fsync)
         self.usage = UsageStore(self._store.files.usage)
         self._catalogue = CatalogueCache()
-        limit = settings.conflict_resolved_limit
-        self._context = WriteContext(self._store, embedder, self.usage, lock_wait, limit)
+        self._context = WriteContext(
+            self._store,
+            embedder,
+            self.usage,
+            lock_wait,
+            settings.conflict_resolved_limit,
+            settings.allowed_secret_patterns,
+        )
         self._adder = Adder(self._context)
         self._updater = Updater(self._context)
         self._bulk = BulkWriter(self._context)

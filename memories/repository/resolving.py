@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from memories.contract import Claim, ErrorCode, MemsuiteError, clashes
+from memories.contract import Claim, ErrorCode, MemoryForm, MemsuiteError, clashes
 from memories.contract.claims import restated
 from memories.repository import ledger, schema
 from memories.repository.changes import ChangeSet
@@ -99,7 +99,9 @@ class Resolver:
     def _resolve(self, conflict_id: str, decision: Decision, author: Author) -> ResolutionResult:
         context = self._context
         seen = context.store.snapshot()
-        plan = context.store.read(lambda snapshot: _planned(snapshot, conflict_id, decision))
+        plan = context.store.read(
+            lambda snapshot: _planned(snapshot, conflict_id, decision, context.allowed_secrets)
+        )
         vectors = self._vectors(plan)
         with context.store.transaction(
             author, "resolve_conflict", wait=context.lock_wait, note=decision.note
@@ -107,7 +109,7 @@ class Resolver:
             if vectors:
                 context.require_identity(transaction.snapshot)
             if transaction.snapshot is not seen:
-                plan = _planned(transaction.snapshot, conflict_id, decision)
+                plan = _planned(transaction.snapshot, conflict_id, decision, context.allowed_secrets)
             changes = ChangeSet(transaction, context.conflict_limit)
             for planned in plan.updates.values():
                 vector = vectors.get(planned.words)
@@ -138,12 +140,12 @@ class Resolver:
             if conflict.is_open:
                 raise _not_reopened("This conflict is open.")
             sides = _sides(transaction.snapshot, conflict)
-            values = _clash(sides[0].claims, sides[1].claims, conflict.claim_key)
-            if values is None:
+            plan = _Plan(conflict, sides, {}, "")
+            if plan.clash is None:
                 raise _not_reopened("The two memories no longer disagree.")
             changes = ChangeSet(transaction, context.conflict_limit)
-            _touch(changes, _Plan(conflict, sides, {}, ""))
-            changes.decide(conflict.reopened(*values))
+            _touch(changes, plan)
+            changes.decide(conflict.reopened(sides[0].subject_key, *plan.clash))
             written = changes.write()
         return _result(conflict, written, transaction)
 
@@ -158,21 +160,31 @@ class _Plan:
     updates: Mapping[str, PlannedUpdate]
     superseded: str
 
-    def claims(self, side: str) -> tuple[Claim, ...]:
-        """What a side states afterwards."""
-        if side in self.updates:
-            return self.updates[side].form.claims
-        return self.memories["ab".index(side)].claims
+    @property
+    def clash(self) -> tuple[str, str] | None:
+        """The values on which the two disagree afterwards, None where they do not."""
+        a, b = self._after("a"), self._after("b")
+        if a.subject_key != b.subject_key:
+            return None
+        key = self.conflict.claim_key
+        return next(
+            ((found.value_a, found.value_b) for found in clashes(a.claims, b.claims) if found.key == key),
+            None,
+        )
 
     @property
     def values(self) -> tuple[str, str]:
         """What the two sides state of the key afterwards; "" where one states it no longer."""
         key = self.conflict.claim_key
-        clash = _clash(self.claims("a"), self.claims("b"), key)
-        return clash or (_stated(self.claims("a"), key), _stated(self.claims("b"), key))
+        return self.clash or (_stated(self._after("a").claims, key), _stated(self._after("b").claims, key))
+
+    def _after(self, side: str) -> MemoryForm | StoredMemory:
+        return self.updates[side].form if side in self.updates else self.memories["ab".index(side)]
 
 
-def _planned(snapshot: Snapshot, conflict_id: str, decision: Decision) -> _Plan:
+def _planned(
+    snapshot: Snapshot, conflict_id: str, decision: Decision, allowed_secrets: Collection[str]
+) -> _Plan:
     conflict = _conflict(snapshot, conflict_id)
     if not conflict.is_open:
         raise MemsuiteError(
@@ -190,17 +202,21 @@ def _planned(snapshot: Snapshot, conflict_id: str, decision: Decision) -> _Plan:
     if superseded and decision.loser is Loser.SUPERSEDED:
         return _Plan(conflict, memories, {}, superseded)
     edits = {superseded: _correction(conflict, memories, superseded)} if superseded else decision.edits
-    plan = _Plan(conflict, memories, _updates(snapshot, memories, edits), "")
+    plan = _Plan(conflict, memories, _updates(snapshot, memories, edits, allowed_secrets), "")
     if edits:
         _require_agreement(plan)
     return plan
 
 
 def _updates(
-    snapshot: Snapshot, memories: tuple[StoredMemory, StoredMemory], edits: Mapping[str, object]
+    snapshot: Snapshot,
+    memories: tuple[StoredMemory, StoredMemory],
+    edits: Mapping[str, object],
+    allowed_secrets: Collection[str],
 ) -> dict[str, PlannedUpdate]:
     updates = {
-        side: plan_update(snapshot, memories["ab".index(side)].id, payload) for side, payload in edits.items()
+        side: plan_update(snapshot, memories["ab".index(side)].id, payload, allowed_secrets=allowed_secrets)
+        for side, payload in edits.items()
     }
     leaving = [planned.stored.id for planned in updates.values()]
     for planned in updates.values():
@@ -229,14 +245,13 @@ def _correction(conflict: Conflict, memories: tuple[StoredMemory, StoredMemory],
 
 
 def _require_agreement(plan: _Plan) -> None:
-    key = plan.conflict.claim_key
-    clash = _clash(plan.claims("a"), plan.claims("b"), key)
-    if clash is not None:
+    if plan.clash is not None:
+        values = {"existing": plan.clash[0], "received": plan.clash[1]}
         raise MemsuiteError(
             ErrorCode.CONFLICTING_CLAIMS,
             "edits",
             "The two memories would still disagree. Where both are right, let both stand.",
-            received=[{"claim_key": key, "existing": clash[0], "received": clash[1]}],
+            received=[{"claim_key": plan.conflict.claim_key} | values],
         )
 
 
@@ -285,11 +300,6 @@ def _sides(snapshot: Snapshot, conflict: Conflict) -> tuple[StoredMemory, Stored
         if name not in found:
             raise not_found(name)
     return found[conflict.memory_a_id], found[conflict.memory_b_id]
-
-
-def _clash(a: Sequence[Claim], b: Sequence[Claim], key: str) -> tuple[str, str] | None:
-    """The values on which two memories disagree, None where they do not."""
-    return next(((clash.value_a, clash.value_b) for clash in clashes(a, b) if clash.key == key), None)
 
 
 def _stated(claims: Sequence[Claim], key: str) -> str:

@@ -12,6 +12,7 @@ from memories.repository.preflight import AddStatus
 from memories.repository.records import StoredMemory
 from memories.repository.revisions import Revision
 from memories.repository.usage import Usage
+from memories.screening import safe_answer
 
 Answer = dict[str, Any]
 
@@ -154,7 +155,7 @@ class BulkResult:
             operation_id=self.operation_id,
             changed=list(self.changed),
             unchanged=list(self.unchanged),
-            refused={name: error.as_answer()["error"] for name, error in self.refused.items()},
+            refused={name: safe_answer(error)["error"] for name, error in self.refused.items()},
             conflicts=conflict_answers(self.conflicts),
         )
 
@@ -221,7 +222,7 @@ class UndoResult:
     def as_answer(self) -> Answer:
         return _answer(
             True,
-            status="undone" if self.undone else "nothing_to_undo",
+            status="undone" if self.operation_id else "nothing_to_undo",
             undone_operation_id=self.undone_operation_id,
             operation_id=self.operation_id,
             undone=list(self.undone),

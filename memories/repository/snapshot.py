@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from memories.contract import MemsuiteError, RelationType
@@ -182,6 +183,20 @@ class Snapshot:
                 query = query.select(list(columns))
             return query.with_row_id().to_arrow()
 
+    def addresses(self, name: str) -> npt.NDArray[np.uint64]:
+        """The addresses of all rows of a table: of a row they stay the same until it is written anew."""
+        found = self.arrow_with_addresses(name, columns=())
+        return np.zeros(0, np.uint64) if found is None else found["_rowid"].to_numpy()
+
+    def arrow_with_addresses(self, name: str, columns: Sequence[str] | None = None) -> pa.Table | None:
+        """All rows of a table with their addresses as ``_rowid``; None where it does not exist yet."""
+        table = self._table(name)
+        if table is None:
+            return None
+        with engine_errors(self._files.table(name), reading=True):
+            query = query_of(table).with_row_id()
+            return fetched(query if columns is None else query.select(list(columns)))
+
     def index_rows(self, name: str, index: str) -> tuple[int, int] | None:
         """How many rows an index covers and how many not yet; None where there is no such index."""
         table = self._table(name)
@@ -200,6 +215,14 @@ class Snapshot:
             for batch in batches(ids)
             for row in self.rows(schema.MEMORIES, is_in("id", batch), LIGHT)
         }
+
+    def texts(self, ids: Iterable[str] | None = None) -> Iterator[pa.Table]:
+        """``id``, ``subject`` and ``search_text`` of some memories, or of all."""
+        filters = [""] if ids is None else [is_in("id", batch) for batch in batches(ids)]
+        for where in filters:
+            found = self.arrow(schema.MEMORIES, where, ["id", "subject", schema.TEXT])
+            if found is not None:
+                yield found
 
     def memories_where(self, where: str, limit: int = ROWS_UNLIMITED) -> list[StoredMemory]:
         return [memory_of(row) for row in self.rows(schema.MEMORIES, where, LIGHT, limit)]
@@ -292,10 +315,9 @@ class Snapshot:
         from lancedb.query import MatchQuery
 
         match: Any = MatchQuery  # its defaults are not in its annotations
-        query = table.search(match(words, schema.TEXT), query_type="fts")
-        query = _filtered(query.select(["id", "_score"]).limit(limit), where)
         with engine_errors(self._files.table(name), reading=True):
-            found = query.to_arrow()
+            query = query_of(table).nearest_to_text(match(words, schema.TEXT))
+            found = fetched(_filtered(query.select(["id", "_score"]).limit(limit), where))
         pairs = zip(found["id"].to_pylist(), found["_score"].to_pylist(), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
@@ -327,6 +349,10 @@ class Snapshot:
             return self.read_vectors(ids)
         return self._caches.vectors.at(self).of(ids)
 
+    def all_vectors(self) -> VectorRows:
+        """The unit vectors of every memory; only to be read, since searches share them."""
+        return self._caches.vectors.at(self) if self._fits_in_memory else self.read_vectors()
+
     @cached_property
     def _fits_in_memory(self) -> bool:
         return self.count * self.dimension_of(schema.MEMORIES) * 4 <= EXACT_BYTES
@@ -349,12 +375,10 @@ class Snapshot:
         table = self._table(name)
         if table is None:
             return []
-        query: Any = table.search(vector, vector_column_name=column)
-        query = _filtered(
-            query.distance_type("cosine").refine_factor(10).select(["id", "_distance"]).limit(limit), where
-        )
         with engine_errors(self._files.table(name), reading=True):
-            found = query.to_arrow()
+            query = query_of(table).nearest_to(vector).column(column).distance_type("cosine")
+            query = query.refine_factor(10).select(["id", "_distance"]).limit(limit)
+            found = fetched(_filtered(query, where))
         cosines = (1.0 - distance for distance in found["_distance"].to_pylist())
         pairs = zip(found["id"].to_pylist(), cosines, strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding import EmbeddingIdentity
-from memories.repository import schema
+from memories.repository import migration, schema
 from memories.repository.caches import Caches
 from memories.repository.copies import remember, state_named
 from memories.repository.engine import VersionGone, as_ours, unavailable
@@ -34,6 +34,9 @@ _NOTHING = Head(generation=0, tables={}, embedding="")
 
 MEND_WAIT = 1.0
 """Seconds a read that met damage waits for the write lock to mend it, before it says what it met."""
+
+MIGRATION_WAIT = 10.0
+"""Seconds the first one to open an older layout waits for whoever writes there."""
 
 _OLDER_SUITE_COLUMNS = frozenset({"links", "access_count"})
 
@@ -106,10 +109,46 @@ class Store:
         is an empty database.
         """
         line = read_line(self.files.head)
+        if (known := self._latest) is None or known[0] != line:
+            line = self._in_this_layout(line)
         with self._latest_lock:
             if self._latest is None or self._latest[0] != line:
                 self._latest = self._newest(line)
             return self._latest[1]
+
+    def _in_this_layout(self, line: str | None) -> str | None:
+        """The line of HEAD once the tables have the layout of this version."""
+        if line is None or not migration.is_older(state_named(self.files, line)):
+            return line
+        with self._write_lock.held(MIGRATION_WAIT):
+            line = read_line(self.files.head)
+            if line is not None and migration.is_older(head := state_named(self.files, line)):
+                self._migrate(head)
+        return read_line(self.files.head)
+
+    def _migrate(self, head: Head) -> None:
+        head.require_writer()
+        require_versions(self.files, head)
+        self._clear_leftovers(head)
+        before = Snapshot(self._tables.connection, self.files, head)
+        schemas = schema.schemas(self._dimension_of(head))
+        versions = dict(head.tables)
+        try:
+            for name, columns in migration.columns_to_add(head).items():
+                self._tables.realign(name, head.tables[name])
+                rows = migration.in_new_layout(before, name, columns, schemas[name])
+                versions[name] = self._tables.overwrite(name, rows, schemas[name], fsync=self._fsync)
+                after = Snapshot(self._tables.connection, self.files, replace(head, tables=versions))
+                migration.verify(before, after, name, schemas[name])
+            # A history of its own: no cache of the older layout is a beginning of this one.
+            self._move(head.in_layout(versions, lineage=new_id()))
+        except BaseException:
+            self._take_back(head)
+            raise
+
+    @staticmethod
+    def _dimension_of(head: Head) -> int:
+        return EmbeddingIdentity.parse(head.embedding).dimension
 
     def _newest(self, line: str | None) -> tuple[str | None, Snapshot]:
         try:
@@ -360,7 +399,7 @@ def _older_suite(path: Path) -> MemsuiteError:
     return MemsuiteError(
         ErrorCode.STORE_UNAVAILABLE,
         "db_path",
-        f"{path} holds a database of the older suite. It is left exactly as it is: `adopt` is the "
-        "step that will bring it into this one. Until then choose another db_path.",
+        f"{path} holds a database of the older suite. It is left exactly as it is: "
+        "`manage.py adopt` moves it aside and imports it into its place.",
         received=str(path),
     )

@@ -190,10 +190,16 @@ def filed_before(snapshot: Snapshot, ids: Sequence[str]) -> set[str]:
 
 def last_vector(snapshot: Snapshot, session_id: str) -> Vector | None:
     """The vector of the newest turn of a session."""
-    where = f"session_id = {quoted(session_id)} AND kind != {quoted(TurnKind.BUILTIN)}"
-    rows = snapshot.rows(schema.TURNS, where, ["id", "occurred_at"])
-    if not rows:
+    newest = last_id(snapshot, session_id)
+    if not newest:
         return None
-    newest = max(rows, key=lambda row: (row["occurred_at"], row["id"]))["id"]
     vector: Vector = whole_rows(snapshot, [newest])[newest][schema.VECTOR]
     return vector
+
+
+def last_id(snapshot: Snapshot, session_id: str) -> str:
+    """The id of the newest turn of a session, "" where it has none; mirrored entries are no part of it."""
+    where = f"session_id = {quoted(session_id)} AND kind != {quoted(TurnKind.BUILTIN)}"
+    rows = snapshot.rows(schema.TURNS, where, ["id", "occurred_at"])
+    newest = max(rows, key=lambda row: (row["occurred_at"], row["id"]), default=None)
+    return "" if newest is None else str(newest["id"])

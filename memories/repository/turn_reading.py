@@ -99,6 +99,23 @@ def turns_before(snapshot: Snapshot) -> dict[str, str]:
     return found
 
 
+def session_orders(
+    snapshot: Snapshot, session_ids: Iterable[str], user_id: str
+) -> dict[str, tuple[str, int]]:
+    """For every live turn that one person had in some sessions: its session, and its place in there."""
+    own = TurnFilter(user_id=user_id).as_predicate()
+    by_session: dict[str, list[tuple[datetime, str]]] = {}
+    for batch in batches(name for name in session_ids if name):
+        where = f"{own} AND kind != {quoted(TurnKind.BUILTIN)} AND {is_in('session_id', batch)}"
+        for row in snapshot.rows(schema.TURNS, where, ["id", "session_id", "occurred_at"]):
+            by_session.setdefault(row["session_id"], []).append((row["occurred_at"], row["id"]))
+    return {
+        name: (session, place)
+        for session, turns in by_session.items()
+        for place, (_, name) in enumerate(sorted(turns))
+    }
+
+
 def turn_texts(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, str]:
     """The texts of some turns by id."""
     return {

@@ -31,6 +31,11 @@ MERGED_KEPT = 512
 """Ids of merged lines remembered: two batches of the worker, of which a kill repeats at most one."""
 
 _DAY = 86_400.0
+# Written out here, since the platform's own names follow the locale.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 
 
 class TurnKind(StrEnum):
@@ -112,7 +117,9 @@ class Turn:
             last_seen_at=max(self.last_seen_at, turn.occurred_at),
             variants=variants,
             merged=(*self.merged, turn.id)[-MERGED_KEPT:],
-            search_text=self.search_text if variants is self.variants else searchable((self.text, *variants)),
+            search_text=self.search_text
+            if variants is self.variants
+            else searchable((self.text, *variants), self.occurred_at),
             generation=generation,
         )
 
@@ -147,9 +154,11 @@ def turn_text(kind: str, user_text: str, assistant_text: str) -> str:
     return f"User: {user_text}\n\nAssistant: {assistant_text}"
 
 
-def searchable(texts: Sequence[str]) -> str:
-    """The indexed words of a turn: of every wording it was said in."""
-    return index_text(domain="", subject="", facts=tuple(texts), tags=())
+def searchable(texts: Sequence[str], at: datetime) -> str:
+    """The indexed words of a turn: of its day, so that it can be asked for, and of every wording it was
+    said in."""
+    day = f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    return index_text(domain="", subject="", facts=(day, *texts), tags=())
 
 
 def decay(last_seen_at: datetime, at: datetime) -> float:
@@ -214,7 +223,7 @@ def new_row(
         "variants": [],
         "merged": [],
         "trashed_at": None,
-        "search_text": searchable([turn.text]),
+        "search_text": searchable([turn.text], turn.occurred_at),
         "generation": generation,
         "embedding_id": embedding_id,
         "vector": vector,

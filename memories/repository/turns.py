@@ -14,7 +14,7 @@ from memories.repository import schema
 from memories.repository.records import Author, now
 from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot
-from memories.repository.turn_filing import Filed, Filing
+from memories.repository.turn_filing import Filed, Filing, last_id
 from memories.repository.turn_reading import TurnFilter, TurnVectors, turns_by_id, whole_rows
 from memories.repository.turn_records import (
     LOW_TRUST,
@@ -99,6 +99,15 @@ class Turns:
     def of(self, ids: Collection[str]) -> dict[str, Turn]:
         """Turns by id, trashed ones too; ids that are not stored are left out."""
         return self._context.store.read(lambda snapshot: turns_by_id(snapshot, ids))
+
+    def last_of(self, session_id: str) -> Turn | None:
+        """The newest turn of a session; None where it has none."""
+
+        def read(snapshot: Snapshot) -> Turn | None:
+            newest = last_id(snapshot, session_id)
+            return turns_by_id(snapshot, [newest])[newest] if newest else None
+
+        return self._context.store.read(read)
 
     def count(self, chosen: TurnFilter | None = None) -> int:
         where = (chosen or TurnFilter()).as_predicate()

@@ -33,7 +33,9 @@ class Updater:
     def _update(self, memory_id: str, payload: object, author: Author, patch: bool) -> UpdateResult:
         request = validate_update(payload) if not patch else None
         seen = self._context.store.snapshot()
-        planned = self._context.store.read(lambda snapshot: _planned(snapshot, memory_id, payload, request))
+        planned = self._context.store.read(
+            lambda snapshot: self._planned(snapshot, memory_id, payload, request)
+        )
         if planned.unchanged:
             return _updated(planned, AddStatus.IDEMPOTENT, planned.stored.revision)
         embedded, vector = planned.words, self._vector_for(planned)
@@ -41,7 +43,7 @@ class Updater:
             if vector is not None:
                 self._context.require_identity(transaction.snapshot)
             if transaction.snapshot is not seen:
-                planned = _planned(transaction.snapshot, memory_id, payload, request)
+                planned = self._planned(transaction.snapshot, memory_id, payload, request)
             if planned.unchanged:
                 return _updated(planned, AddStatus.IDEMPOTENT, planned.stored.revision)
             if planned.needs_vector and (vector is None or planned.words != embedded):
@@ -51,6 +53,14 @@ class Updater:
             ledger = changes.write()
         operation = transaction.stamp.operation_id
         return _updated(planned, AddStatus.UPDATED, planned.stored.revision + 1, ledger, operation)
+
+    def _planned(
+        self, snapshot: Snapshot, memory_id: str, payload: object, request: UpdateRequest | None
+    ) -> PlannedUpdate:
+        allowed = self._context.allowed_secrets
+        planned = plan_update(snapshot, memory_id, payload, request, allowed_secrets=allowed)
+        refuse_duplicate(snapshot, planned)
+        return planned
 
     def _vector_for(self, planned: PlannedUpdate) -> Vector | None:
         """A vector where the words change; a new tag or quality needs none."""
@@ -69,14 +79,6 @@ class Updater:
             ledger = changes.write()
             operation = transaction.stamp.operation_id
         return DeleteResult(memory_id, row["content"], operation, len(edges), len(ledger.closed))
-
-
-def _planned(
-    snapshot: Snapshot, memory_id: str, payload: object, request: UpdateRequest | None
-) -> PlannedUpdate:
-    planned = plan_update(snapshot, memory_id, payload, request)
-    refuse_duplicate(snapshot, planned)
-    return planned
 
 
 def _updated(

@@ -40,6 +40,7 @@ class WriteContext:
     usage: UsageStore
     lock_wait: float
     conflict_limit: int
+    allowed_secrets: tuple[str, ...] = ()
 
     def require_identity(self, snapshot: Snapshot) -> None:
         """Raises ``embedding_model_mismatch`` when the stored vectors are another model's."""

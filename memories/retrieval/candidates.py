@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from memories.repository import Filter, Snapshot
 from memories.repository.vectors import Vector
 from memories.retrieval.calibration import Calibration
-from memories.retrieval.document import Document, DocumentCache
+from memories.retrieval.document import Document
+from memories.retrieval.prepared import Prepared
+from memories.retrieval.question import Question
+from memories.retrieval.screen import hopeful
 
 POOL = 250
 """Candidates from each list."""
+
+NO_COSINES = (0.0, 0.0)
+"""Plain and centred, where no vector is asked for."""
 
 Pairs = Sequence[tuple[str, float]]
 
@@ -36,37 +42,51 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
+    """``candidates`` are those of the two lists that may pass the gate, all where that was asked for."""
+
     lexical: Pairs
     vector: Pairs
     candidates: tuple[Candidate, ...]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether neither list proposed anything."""
+        return not (self.lexical or self.vector)
+
 
 def collect(
     snapshot: Snapshot,
-    documents: DocumentCache,
+    prepared: Prepared,
+    question: Question,
     calibration: Calibration,
-    lexical_query: str,
     vector: Vector | None,
     where: Filter | None,
+    *,
+    hopeless_too: bool = False,
 ) -> Pool:
-    """The pool for one query; ``vector`` None asks for the lexical list alone."""
-    lexical = snapshot.lexical(lexical_query, where=where, limit=POOL)
+    """The pool for one query; ``vector`` None asks for the lexical list alone. With ``hopeless_too`` the
+    candidates that cannot pass the gate are among it."""
+    lexical = snapshot.lexical(question.words.lexical_query, where=where, limit=POOL)
     nearest = [] if vector is None else snapshot.nearest(vector, where=where, limit=POOL)
-    found = documents.of(snapshot, [name for name, _ in (*lexical, *nearest)])
-    cosines = {} if vector is None else _cosines(snapshot, calibration, vector, found)
+    held = prepared.words.of(snapshot, [name for name, _ in (*lexical, *nearest)])
+    cosines = {} if vector is None else _cosines(snapshot, calibration, vector, held.ids)
+    names = held.ids
+    if not hopeless_too:
+        centred = [cosines.get(name, NO_COSINES)[1] for name in held.ids]
+        names = hopeful(question, held, centred, calibration.gate)
     by_words, by_meaning = dict(lexical), dict(nearest)
     candidates = tuple(
-        Candidate(document, *cosines.get(name, (0.0, 0.0)), by_words.get(name), by_meaning.get(name))
-        for name, document in found.items()
+        Candidate(document, *cosines.get(name, NO_COSINES), by_words.get(name), by_meaning.get(name))
+        for name, document in prepared.documents.of(snapshot, names).items()
     )
     return Pool(lexical, nearest, candidates)
 
 
 def _cosines(
-    snapshot: Snapshot, calibration: Calibration, vector: Vector, found: dict[str, Document]
+    snapshot: Snapshot, calibration: Calibration, vector: Vector, ids: Sequence[str]
 ) -> dict[str, tuple[float, float]]:
     """Plain and centred cosine by id, of every candidate, whichever list it came from."""
-    rows = snapshot.vectors_of(found)
+    rows = snapshot.vectors_of(ids)
     if not rows.ids:
         return {}
     plain: list[float] = (rows.matrix @ vector).tolist()

@@ -6,10 +6,9 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from weakref import WeakKeyDictionary
+from functools import cached_property, lru_cache
 
-from memories.repository import MemoryRepository, Snapshot, StoredMemory
+from memories.repository import Snapshot, StoredMemory
 from memories.repository.snapshot import State
 from memories.retrieval.kinds import kinds_held
 from memories.retrieval.rarity import rarity
@@ -18,10 +17,33 @@ from memories.text.distance import SHORTEST_MISTYPED_WORD
 from memories.text.folding import fold
 from memories.text.languages import languages_of_stop_word
 from memories.text.normalise import tokens
-from memories.text.stems import stem_language, stems
+from memories.text.stems import is_stem, stems
 
 KEPT_DOCUMENTS = 20_000
 """About 6 kB each. Beyond this those prepared first are prepared anew."""
+
+
+@dataclass(frozen=True)
+class SubjectWords:
+    """A subject taken apart; many memories share one."""
+
+    weights: Mapping[str, float]
+    """Its words with their rarities; stop words only if there are no others."""
+
+    @staticmethod
+    @lru_cache(maxsize=KEPT_DOCUMENTS)
+    def of(subject: str) -> SubjectWords:
+        words = tuple(dict.fromkeys(tokens(subject.replace("_", " "))))
+        informative = tuple(word for word in words if word not in languages_of_stop_word()) or words
+        return SubjectWords({word: rarity(word) for word in informative})
+
+    @cached_property
+    def concepts(self) -> Mapping[str, frozenset[str]]:
+        """What each of the words means."""
+        return {
+            word: concepts_of_word((word, *stems(word)), ()) or concepts_of_compound(word)
+            for word in self.weights
+        }
 
 
 @dataclass(frozen=True)
@@ -37,7 +59,7 @@ class Document:
     @classmethod
     def of(cls, memory: StoredMemory) -> Document:
         indexed = memory.search_text.split()
-        length = sum(1 for word in indexed if stem_language(word) is None)
+        length = sum(not is_stem(word) for word in indexed)
         return cls(memory, Counter(indexed), length)
 
     @cached_property
@@ -50,7 +72,7 @@ class Document:
     @cached_property
     def concepts(self) -> frozenset[str]:
         """What its words mean, as ``memories.text.concepts`` names it."""
-        in_order = [word for word in self.memory.search_text.split() if stem_language(word) is None]
+        in_order = [word for word in self.memory.search_text.split() if not is_stem(word)]
         return concepts_in(self.counts, in_order)
 
     @cached_property
@@ -59,19 +81,9 @@ class Document:
         return kinds_held("\n".join(self.memory.facts), self.counts.keys(), self.concepts)
 
     @cached_property
-    def subject_words(self) -> Mapping[str, float]:
-        """The words of the subject with their rarities; stop words only if there are no others."""
-        words = tuple(dict.fromkeys(tokens(self.memory.subject.replace("_", " "))))
-        informative = tuple(word for word in words if word not in languages_of_stop_word()) or words
-        return {word: rarity(word) for word in informative}
-
-    @cached_property
-    def subject_concepts(self) -> Mapping[str, frozenset[str]]:
-        """What each word of the subject means."""
-        return {
-            word: concepts_of_word((word, *stems(word)), ()) or concepts_of_compound(word)
-            for word in self.subject_words
-        }
+    def subject(self) -> SubjectWords:
+        """What it is about."""
+        return SubjectWords.of(self.memory.subject)
 
     @cached_property
     def text(self) -> str:
@@ -126,13 +138,3 @@ class DocumentCache:
             self._kept |= read
             for name in list(self._kept)[: max(0, len(self._kept) - KEPT_DOCUMENTS)]:
                 del self._kept[name]
-
-
-_caches: WeakKeyDictionary[MemoryRepository, DocumentCache] = WeakKeyDictionary()
-_caches_lock = threading.Lock()
-
-
-def documents_of(repository: MemoryRepository) -> DocumentCache:
-    """The cache that belongs to a repository, for as long as the repository lives."""
-    with _caches_lock:
-        return _caches.setdefault(repository, DocumentCache())

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memories.retrieval.document import Document
+from memories.retrieval.document import Document, SubjectWords
 from memories.retrieval.question import CONCEPT_WORTH, TYPO_WORTH, Match, Question
 from memories.text.scripts import has_unspaced
 
@@ -82,9 +82,6 @@ FEATURES = (
 )
 """What a calibration may weigh, in the order of its tables."""
 
-WITHOUT_WORDS = ("centred", "subject", "named")
-"""Features that may speak for a memory that holds no term of the query."""
-
 AGAINST = frozenset({"about", "unnamed", "lacking"})
 """Features that count against a memory."""
 
@@ -96,12 +93,6 @@ class Gate:
     bias: float
     weights: Mapping[str, float]
     threshold: float
-
-    @property
-    def needs_words(self) -> bool:
-        """Whether no memory passes that holds no term of the query and no exact part."""
-        reachable = sum(self.weights.get(name, 0.0) for name in WITHOUT_WORDS)
-        return 1 / (1 + math.exp(-(self.bias + reachable))) < self.threshold
 
     def value(self, evidence: Evidence) -> float:
         """How much the evidence is worth, 0..1."""
@@ -138,7 +129,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         topic=tally.topic_matched / tally.topic_total if tally.topic_total else coverage,
         centred=centred,
         exact=_mean(exact),
-        subject=_subject_share(question, document),
+        subject=subject_share(question, document.subject),
         named=float(names_subject(question, document)),
         distinctive=tally.distinctive,
         mass=mass,
@@ -146,7 +137,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         whole=mass if tally.all_found else 0.0,
         about=_mean([*tally.names_missed, *(1 - hit for hit in exact)]),
         unnamed=_mean(tally.asked_missed),
-        lacking=float(not document.kinds.issuperset(question.kinds)),
+        lacking=float(bool(question.kinds) and not document.kinds.issuperset(question.kinds)),
     )
 
 
@@ -191,7 +182,7 @@ def _exact_hits(question: Question, document: Document) -> list[float]:
 
 def names_subject(question: Question, document: Document) -> bool:
     """Whether the query holds every word of the memory's subject."""
-    return question.spoken >= document.subject_words.keys()
+    return question.spoken >= document.subject.weights.keys()
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -213,14 +204,15 @@ def _joined(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and not (has_unspaced(left) or has_unspaced(right))
 
 
-def _subject_share(question: Question, document: Document) -> float:
+def subject_share(question: Question, subject: SubjectWords) -> float:
+    """Share of a memory's subject that the query names, names in the query not counted."""
     # In the order of the words, not of a set: sums of fractions must not depend on the process.
     total = shared = 0.0
-    for word, weight in document.subject_words.items():
+    for word, weight in subject.weights.items():
         if word not in question.beside_subject:
             total += weight
             if word in question.spoken:
                 shared += weight
-            elif not question.concepts.isdisjoint(document.subject_concepts[word]):
+            elif not question.concepts.isdisjoint(subject.concepts[word]):
                 shared += weight * CONCEPT_WORTH
     return shared / total if total else 0.0

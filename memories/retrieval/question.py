@@ -70,6 +70,10 @@ class Likeness:
             if worth := _worth(self._word, word, self._may_be_mistyped):
                 self._alike[word] = worth
 
+    def worth_of(self, word: str) -> float:
+        """The worth of one word that begins or ends like this one."""
+        return _worth(self._word, word, self._may_be_mistyped)
+
     def best_of(self, held: frozenset[str]) -> float:
         """The worth of the likest of some words, 0 for none."""
         if not held <= self._compared:
@@ -101,7 +105,7 @@ class Term:
         if held := [counts[variant] for variant in self.variants if variant in counts]:
             return float(max(held))
         alike = self.likeness.best_of(document.long_words)
-        if alike < CONCEPT_WORTH and not self.concepts.isdisjoint(document.concepts):
+        if self.concepts and alike < CONCEPT_WORTH and not self.concepts.isdisjoint(document.concepts):
             return CONCEPT_WORTH
         return alike
 
@@ -154,11 +158,6 @@ class Match:
     @classmethod
     def of(cls, question: Question, document: Document) -> Match:
         return cls(question, document, tuple(term.frequency_in(document) for term in question.terms))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the memory holds none of the terms, nor any word like one."""
-        return not any(self.often)
 
     def __iter__(self) -> Iterator[tuple[Term, float]]:
         return zip(self.question.terms, self.often, strict=True)

@@ -42,19 +42,11 @@ class Ranked:
 
 
 def rank(
-    question: Question,
-    candidates: Sequence[Candidate],
-    calibration: Calibration,
-    *,
-    literal: bool,
-    hopeless_too: bool = True,
+    question: Question, candidates: Sequence[Candidate], calibration: Calibration, *, literal: bool
 ) -> list[Ranked]:
-    """The candidates, passed or not, by score, ties by id. A ``literal`` question weighs words more.
-    Without ``hopeless_too`` those are left out that could not pass because they hold no word of it."""
+    """The candidates, passed or not, by score, ties by id. A ``literal`` question weighs words more."""
     compare_words(question, candidates)
     matches = [(candidate, Match.of(question, candidate.document)) for candidate in candidates]
-    if not hopeless_too and calibration.gate.needs_words and not question.has_exact_parts:
-        matches = [(candidate, match) for candidate, match in matches if not match.is_empty]
     scored = [_scored(match, candidate, calibration, literal) for candidate, match in matches]
     return sorted(scored, key=lambda row: (-row.score, row.id))
 

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from functools import cache, lru_cache
 from importlib import resources
 
+from memories.text.concepts import words_of
 from memories.text.languages import Language
 
 LANGUAGES = (Language.ENGLISH, Language.FRENCH, Language.NORWEGIAN)
@@ -41,7 +42,22 @@ def is_known(word: str) -> bool:
 @lru_cache(maxsize=50_000)
 def rarity(word: str, languages: tuple[Language, ...] = ()) -> float:
     """The weight of a folded word: about 0.2 for "the", 5 for "house", 9.9 for an unknown word."""
-    share = 10 ** (zipf(word, languages) - 9)
+    return _of_share(10 ** (zipf(word, languages) - 9))
+
+
+@lru_cache(maxsize=5_000)
+def concept_rarity(concept: str) -> float:
+    """The weight of any word of a concept: of ``allergy`` more than of ``day``, the mean of the languages."""
+    found = []
+    for language, words in words_of(concept).items():
+        if language in LANGUAGES:
+            values = zipf_values(language)
+            found.append(_of_share(sum(10 ** (values.get(word, UNKNOWN_ZIPF) - 9) for word in words)))
+    return sum(found) / len(found) if found else _of_share(10 ** (UNKNOWN_ZIPF - 9))
+
+
+def _of_share(share: float) -> float:
+    """The inverse document frequency of what makes up this share of all words."""
     holding = _MEMORIES * (1 - (1 - share) ** _WORDS)
     return math.log(1 + (_MEMORIES - holding + 0.5) / (holding + 0.5))
 

@@ -13,8 +13,8 @@ from memories.retrieval.assembly import assemble
 from memories.retrieval.calibration import Calibration, calibration_for, words_only
 from memories.retrieval.candidates import collect
 from memories.retrieval.diagnostics import diagnose
-from memories.retrieval.document import DocumentCache, documents_of
 from memories.retrieval.neighbours import matches
+from memories.retrieval.prepared import Prepared, prepared_for
 from memories.retrieval.question import Question
 from memories.retrieval.ranking import limit_subjects, near_ties_settled, rank
 from memories.retrieval.request import Mode, SearchRequest
@@ -41,7 +41,7 @@ def _by_id(repository: MemoryRepository, request: SearchRequest) -> SearchAnswer
     name = request.query.strip()
     if len(name) > LONGEST_ID or len(name.split()) != 1:
         return None
-    documents = documents_of(repository)
+    documents = prepared_for(repository).documents
 
     def found(snapshot: Snapshot) -> SearchAnswer | None:
         document = documents.of(snapshot, [name]).get(name)
@@ -92,27 +92,26 @@ class _Inquiry:
     vector: Vector | None = None
 
     def answer(self, repository: MemoryRepository) -> SearchAnswer:
-        documents = documents_of(repository)
-        return repository.read(lambda snapshot: self._answer(repository, snapshot, documents))
+        prepared = prepared_for(repository)
+        return repository.read(lambda snapshot: self._answer(repository, snapshot, prepared))
 
-    def _answer(
-        self, repository: MemoryRepository, snapshot: Snapshot, documents: DocumentCache
-    ) -> SearchAnswer:
+    def _answer(self, repository: MemoryRepository, snapshot: Snapshot, prepared: Prepared) -> SearchAnswer:
         request, question, calibration = self.request, self.question, self.calibration
-        words = question.words.lexical_query
-        pool = collect(snapshot, documents, calibration, words, self.vector, request.filter)
-        ranked = rank(
+        pool = collect(
+            snapshot,
+            prepared,
             question,
-            pool.candidates,
             calibration,
-            literal=self.route is Route.LEXICAL,
+            self.vector,
+            request.filter,
             hopeless_too=request.diagnostics,
         )
+        ranked = rank(question, pool.candidates, calibration, literal=self.route is Route.LEXICAL)
         passed = near_ties_settled([row for row in ranked if row.verdict.passed])
         kept, suppressed = limit_subjects(question, passed)
-        whole = assemble(snapshot, documents, repository.usage, request, self.route, kept)
+        whole = assemble(snapshot, prepared.documents, repository.usage, request, self.route, kept)
         shown = diagnose(calibration, pool, ranked, suppressed, whole) if request.diagnostics else {}
-        abstention = None if whole.results else _reason(bool(pool.candidates), request)
+        abstention = None if whole.results else _reason(not pool.is_empty, request)
         return SearchAnswer(self.route, whole.results, calibration, abstention, diagnostics=shown)
 
 

@@ -70,6 +70,11 @@ def _is_signed_token(value: str) -> bool:
     return isinstance(decoded, dict) and "alg" in decoded
 
 
+def is_placeholder(value: str) -> bool:
+    """Whether `value` stands where a secret would, and says so: a slot to fill in, a word for one, dots."""
+    return not _is_password(value) or bool(_MADE_UP.search(value))
+
+
 def _is_password(value: str) -> bool:
     return value.casefold() not in _PASSWORD_WORDS and not _PASSWORD_SLOT.fullmatch(value)
 

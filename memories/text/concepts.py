@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from memories.text.distance import within_one_typo
-from memories.text.languages import Language
+from memories.text.languages import Language, evidence, languages_seen, stop_words
 from memories.text.stems import stem_language, stems
 from memories.text.words import words
 
@@ -25,6 +25,9 @@ NONE: frozenset[str] = frozenset()
 
 COMPOUNDING = (Language.NORWEGIAN, Language.GERMAN)
 SHORTEST_COMPOUND, SHORTEST_PART, SHORTEST_MISTYPED = 8, 4, 5
+
+# One whole function word of its own tells a memory's language.
+_LEAST_EVIDENCE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,36 @@ def _concepts_of_end(end: str) -> frozenset[str]:
 
 
 def concepts_in(tokens: Iterable[str], in_order: Sequence[str]) -> frozenset[str]:
-    """The concepts of a memory: `tokens` are its words and stems, `in_order` its words as they stand."""
+    """The concepts of a memory: `tokens` are its words and stems, `in_order` its words as they stand.
+
+    A word counts in the languages that the memory's function words show, and in English, whose technical
+    terms are everywhere: "the" is tea in French only.
+    """
     held: set[str] = set()
-    single = _any_language()
+    spoken = languages_seen(evidence(in_order), least=_LEAST_EVIDENCE)
+    functions = frozenset[str]().union(*(stop_words(language) for language in spoken))
+    understood = {Language.ENGLISH, *spoken} if spoken else set(Language)
     for token in tokens:
-        held |= single.get(token) or concepts_of_compound(token)
+        if token not in functions:
+            held |= _in_languages(token, understood) or concepts_of_compound(token)
     held.update(phrase.concept for _, phrase in phrases_in(in_order) if not phrase.asked)
     return frozenset(held)
+
+
+def concepts_of_token(token: str) -> frozenset[str]:
+    """What one word or stem of a memory means by itself."""
+    return _any_language().get(token) or concepts_of_compound(token)
+
+
+@cache
+def phrases_of(concept: str) -> tuple[Phrase, ...]:
+    """The phrases by which a memory has a concept."""
+    return tuple(
+        phrase
+        for some in _phrases().values()
+        for phrase in some
+        if phrase.concept == concept and not phrase.asked
+    )
 
 
 def phrases_in(flat: Sequence[str]) -> Iterator[tuple[int, Phrase]]:
@@ -94,6 +120,12 @@ def phrases_in(flat: Sequence[str]) -> Iterator[tuple[int, Phrase]]:
         for phrase in beginnings.get(first, ()):
             if tuple(flat[at : at + len(phrase.words)]) == phrase.words:
                 yield at, phrase
+
+
+def _in_languages(token: str, understood: Collection[Language]) -> frozenset[str]:
+    owners = _single().get(token, {})
+    found = [concepts for language, concepts in owners.items() if language in understood]
+    return NONE.union(*found, _told().get(token, NONE))
 
 
 def translations(concept: str) -> tuple[str, ...]:
@@ -109,6 +141,8 @@ def _single() -> Mapping[str, Mapping[Language, frozenset[str]]]:
         if source in (ASKED, TOLD) or len(entry) != 1:
             continue
         language = Language(source)
+        if entry[0] in stop_words(language):
+            continue  # "not", "for": on every page
         for key in (entry[0], *stems(entry[0], (language,))):
             own = found.setdefault(key, {})
             own[language] = own.get(language, NONE) | {concept}
@@ -118,10 +152,30 @@ def _single() -> Mapping[str, Mapping[Language, frozenset[str]]]:
 @cache
 def _any_language() -> Mapping[str, frozenset[str]]:
     found = {key: frozenset().union(*owners.values()) for key, owners in _single().items()}
+    for word, concepts in _told().items():
+        found[word] = found.get(word, NONE) | concepts
+    return found
+
+
+@cache
+def _told() -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
     for concept, source, entry in _entries():
         if source == TOLD and len(entry) == 1:
             found[entry[0]] = found.get(entry[0], NONE) | {concept}
     return found
+
+
+@cache
+def words_of(concept: str) -> Mapping[Language, tuple[str, ...]]:
+    """The folded single words of a concept by language, those that say little left out."""
+    found: dict[Language, list[str]] = {}
+    for name, source, entry in _entries():
+        if name == concept and source not in (ASKED, TOLD) and len(entry) == 1:
+            language = Language(source)
+            if entry[0] not in stop_words(language):
+                found.setdefault(language, []).append(entry[0])
+    return {language: tuple(some) for language, some in found.items()}
 
 
 @cache

@@ -51,6 +51,11 @@ def stem_language(token: str) -> Language | None:
     return Language(language) if mark else None
 
 
+def is_stem(token: str) -> bool:
+    """Whether a token is a marked stem, not a surface word."""
+    return MARK in token
+
+
 @lru_cache(maxsize=65536)
 def _marked_stem(word: str, language: Language) -> str:
     if word in stop_words(language):

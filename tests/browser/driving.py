@@ -77,8 +77,9 @@ class Watched:
         self.open("/login/")
         self.page.fill("#u", name)
         self.page.fill("#p", password)
-        self.page.click("button[type=submit]")
-        self.page.wait_for_load_state()
+        # Expected before it is asked for: the page that is there has long been loaded.
+        with self.page.expect_navigation():
+            self.page.click("button[type=submit]")
 
     @property
     def overflow(self) -> int:

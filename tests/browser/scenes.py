@@ -73,8 +73,8 @@ def two_versions(watched: Watched) -> None:
         (watched.page, "Still in the first rack."),
     ):
         page.locator("textarea[name=fact]").last.fill(f"{fact} round={time.time_ns()}")
-        page.locator(".m-dock button.m-btn--primary").click()
-        page.wait_for_load_state("networkidle")
+        with page.expect_navigation():
+            page.locator(".m-dock button.m-btn--primary").click()
     other.close()
 
 

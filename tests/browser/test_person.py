@@ -60,7 +60,9 @@ def go(page: Page, place: str) -> None:
 def open_memory(page: Page, words: str) -> str:
     """Find a memory from the top bar and open it; its address."""
     page.fill("#q", words)
-    page.press("#q", "Enter")
+    # The page one comes from may list memories too.
+    with page.expect_navigation():
+        page.press("#q", "Enter")
     page.locator("a.m-row__subject").first.click()
     expect(page.locator("#l-history")).to_be_visible()
     return page.url
@@ -225,13 +227,16 @@ def test_the_list_is_worked_with_keys_alone(team_console: Served, seat: Seat) ->
     expect(page.locator(".m-bulk")).to_be_hidden()
 
     subject = here.locator("a.m-row__subject").inner_text()
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text(subject)
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
 
     page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
     page.keyboard.type("tide")
     page.keyboard.press("Enter")
     page.wait_for_url("**/memories/?q=tide")

@@ -39,7 +39,7 @@ def test_log_in_and_out_without_a_script(demo_console: Served, watch: Open) -> N
 
     page.click("details.m-menu > summary")
     page.click("text=Log out")
-    assert page.url.endswith("/login/")
+    page.wait_for_url("**/login/")
     watched.open("/welcome/")
     assert "/login/?next=" in page.url
 

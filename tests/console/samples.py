@@ -40,4 +40,5 @@ SAMPLES: dict[str, Callable[[World], str]] = {
     # Nobody else's are found: what these addresses show is tested with the flow itself.
     "selection_key": lambda world: "0" * 32,
     "job_key": lambda world: "0" * 32,
+    "conflict_id": lambda world: "0" * 32,
 }

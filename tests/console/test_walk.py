@@ -35,19 +35,22 @@ def test_every_view_says_who_may_open_it_and_how(address: Address) -> None:
     assert access.methods, f"{address.name} needs @accepts"
 
 
-@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("address", OURS, ids=named)
 def test_each_role_gets_what_the_view_says(
-    address: Address, role: str, world: World, client_as: ClientAs, person: Person
+    address: Address, world: World, client_as: ClientAs, person: Person
 ) -> None:
     access = access_of(address.view)
     assert access is not None
-    user = None if role == "anonymous" else person(role)
+    users = {role: None if role == "anonymous" else person(role) for role in ROLES}
     path = address.path(world)
 
-    found = {method: outcome(client_as(role).generic(method, path)) for method in METHODS}
+    found = {
+        (role, method): outcome(client_as(role).generic(method, path)) for role in ROLES for method in METHODS
+    }
 
-    assert found == {method: expected(access, user, method) for method in METHODS}
+    assert found == {
+        (role, method): expected(access, users[role], method) for role in ROLES for method in METHODS
+    }
 
 
 @pytest.mark.parametrize("address", OURS, ids=named)

@@ -62,6 +62,9 @@ def _stored(repository: MemoryRepository, number: int, text: str) -> Stored:
     kept = repository.add(payload(f"A{number}_{label}", **fields), who)
     to_kept = {"relations": [{"type": "requires", "target_id": kept.memory_id}]}
     repository.add(payload(f"B{number}_{label}", **fields | to_kept), who)
+    # Renamed to the first one's subject, it contradicts it: a conflict that is open.
+    rival = repository.add(payload(f"D{number}_{label}", **fields | {"facts": [text, f"port=7{text}"]}), who)
+    repository.update(rival.memory_id, {"subject": f"A{number}_{label}"}, who, patch=True)
     gone = repository.add(payload(f"C{number}_{label}", **fields), who)
     repository.update(kept.memory_id, {"facts": [text, f"port=8{text}"], "tier": 3}, who, patch=True)
     with suppress(MemsuiteError):
@@ -84,7 +87,9 @@ def hold(repository: MemoryRepository, stored: Stored) -> Held:
     by_tag = urlencode({"tag": text[:TAG_MAX]})
     selection = select(user, repository, By.TAGS, query=by_tag, back=f"/memories/?{by_tag}")
     job = _job(user, stored)
+    (conflict, *_) = repository.conflicts(memory_id=stored.kept.memory_id)
     arguments = {
+        "conflict_id": conflict.id,
         "memory_id": stored.kept.memory_id,
         "operation_id": stored.tagging,
         "saved_id": str(saved.pk),

@@ -245,11 +245,9 @@ class Model(RuleBasedStateMachine):
                 self.stored[one][0],
                 {_port(self.stored[one]), _port(self.stored[other])},
             )
-            for one in self.stored
+            for one, mine in self.stored.items()
             for other in self.stored
-            if one < other
-            and self.stored[one][0] == self.stored[other][0]
-            and _port(self.stored[one]) != _port(self.stored[other])
+            if one < other and mine[0] == self.stored[other][0] and _port(mine) != _port(self.stored[other])
         }
 
     @invariant()

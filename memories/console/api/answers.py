@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.http import JsonResponse
 
 from memories.contract import CONTRACT_VERSION, ErrorCode, MemsuiteError
+from memories.screening import safe_answer
 
 if TYPE_CHECKING:
     from memories.console.errors import Problem
@@ -34,7 +35,7 @@ def refusal(problem: Problem) -> JsonResponse:
 
 def refused(error: MemsuiteError, status: int) -> JsonResponse:
     """An error of the core, with the value that was refused."""
-    return answer(error.as_answer(), status)
+    return answer(safe_answer(error), status)
 
 
 _NAMED = {

@@ -63,7 +63,7 @@ def preview(request: HttpRequest, memory_id: str) -> HttpResponse:
     before = detail.memory.form(_declared(detail))
     wanted = validate_patch(body_of(request), before)
     form = wanted.form_over(before)
-    refuse_secrets(form)
+    refuse_secrets(form, allowed=repository().settings.allowed_secret_patterns)
     return answer(
         {
             "previous_content": detail.memory.content,

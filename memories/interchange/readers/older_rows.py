@@ -37,7 +37,12 @@ def _relation(kind: Any, target: str, label: str) -> dict[str, Any]:
 
 
 def memory_items(
-    row: Mapping[str, Any], place: str, ids: Collection[str], declared: Declared, vector: Any = None
+    row: Mapping[str, Any],
+    place: str,
+    ids: Collection[str],
+    declared: Declared,
+    vector: Any = None,
+    embedding_id: str = "",
 ) -> Iterator[Item]:
     """The memory of a row, after what is wrong with its relations; a misfit where it cannot be one."""
     original = values.plain(row)
@@ -73,6 +78,7 @@ def memory_items(
             original=original,
             edges=tuple(edges),
             vector=vector,
+            embedding_id=embedding_id,
             recalls=int(values.number(row.get("access_count"), "access_count", 0, 2**53, 0)),
             recalled_at=values.seconds(row.get("accessed_at"), "accessed_at"),
         )
@@ -90,15 +96,22 @@ def _relations(
     place: str,
 ) -> Iterator[Edge | Item]:
     """The edges of the table; the copies in the row and in the text only where an edge is missing."""
-    found = {(edge.relation_type, edge.target_id, label_key(edge.target_label)): edge for edge in declared.get(name, ())}
+    found = {
+        (edge.relation_type, edge.target_id, label_key(edge.target_label)): edge
+        for edge in declared.get(name, ())
+    }
     ends = {(edge.relation_type, end) for edge in found.values() for end in _ends(edge)}
     copies = [entry for entry in values.json_list(row.get("relations")) if isinstance(entry, dict)]
     copies += [relation.as_dict() for relation in in_text]
     for entry in copies:
         try:
             copy = edge_of_row(
-                {"source_id": name, "relation_type": entry.get("type"), "target_id": entry.get("target_id"),
-                 "target_label": entry.get("target")}
+                {
+                    "source_id": name,
+                    "relation_type": entry.get("type"),
+                    "target_id": entry.get("target_id"),
+                    "target_label": entry.get("target"),
+                }
             )
         except MemsuiteError as error:
             yield MisfitItem(place, "edge", name, error, dict(entry))
@@ -165,5 +178,3 @@ def _conflict(row: Mapping[str, Any]) -> Conflict:
         resolved_at=values.seconds(row.get("resolved_at"), "resolved_at") if resolved else None,
         archived_at=values.seconds(row.get("archived_at"), "archived_at"),
     )
-
-

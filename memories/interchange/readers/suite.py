@@ -11,6 +11,7 @@ import pyarrow as pa
 from memories.contract import ErrorCode, MemsuiteError
 from memories.embedding import Embedder
 from memories.interchange.items import Item, MisfitItem, Note
+from memories.interchange.old_facts import old_text
 from memories.interchange.readers.base import ForeignReader
 from memories.interchange.readers.older_rows import conflict_item, edge_of_row, memory_items
 from memories.interchange.readers.values import plain
@@ -18,7 +19,6 @@ from memories.interchange.sources import require_plain_inside
 from memories.repository.edges import Edge
 from memories.repository.foreign import ForeignTables, foreign_tables
 from memories.repository.records import embedding_text_of
-from memories.interchange.old_facts import old_text
 
 LOCK_WAIT = 10.0
 """Seconds to wait for the older suite's own writers."""
@@ -77,8 +77,8 @@ class SuiteReader(ForeignReader):
             light = [name for name in batch.schema.names if name != "vector"]
             for row, vector in zip(batch.select(light).to_pylist(), vectors, strict=True):
                 number += 1
-                for item in memory_items(row, f"{MEMORIES} row {number}", ids, declared, vector):
-                    yield item
+                place = f"{MEMORIES} row {number}"
+                yield from memory_items(row, place, ids, declared, vector, embedding_id)
         for source in sorted(declared.keys() - ids):
             for edge in declared[source]:
                 yield MisfitItem(f"{EDGES} of {source}", "edge", source, _no_source(source), edge.as_row())
@@ -135,10 +135,15 @@ def _vectors(batch: pa.RecordBatch) -> list[np.ndarray | None]:
     found: list[np.ndarray | None] = []
     for value in column:
         vector: Sequence[float] | None = value.as_py()
-        made = np.asarray(vector, dtype=np.float32) if vector is not None and None not in vector else None
-        usable = made is not None and made.shape == (size,) and bool(np.isfinite(made).all())
-        found.append(made if usable and abs(float(np.linalg.norm(made)) - 1.0) < 1e-3 else None)
+        found.append(_usable(vector, size))
     return found
+
+
+def _usable(vector: Sequence[float] | None, size: int) -> np.ndarray | None:
+    if vector is None or len(vector) != size or None in vector:
+        return None
+    made = np.asarray(vector, dtype=np.float32)
+    return made if abs(float(np.linalg.norm(made)) - 1.0) < 1e-3 else None
 
 
 def _no_source(source: str) -> MemsuiteError:

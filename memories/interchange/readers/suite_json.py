@@ -14,6 +14,8 @@ from memories.interchange.readers.values import plain
 from memories.interchange.safe_json import require_object
 from memories.repository.edges import Edge
 
+_KINDS = {"memories": "memory", "conflicts": "conflict"}
+
 
 class SuiteJsonReader(ForeignReader):
     """Read twice: edges come last in the file, and a memory is not whole without its own."""
@@ -35,10 +37,10 @@ class SuiteJsonReader(ForeignReader):
                     yield found
         for name, number, value in elements(self._path):
             place = f"{name}[{number - 1}]"
-            if name not in ("memories", "conflicts"):
+            if name not in _KINDS:
                 continue
             if not isinstance(value, dict):
-                yield MisfitItem(place, name.removesuffix("s"), "", _no_object(place), {"value": value})
+                yield MisfitItem(place, _KINDS[name], "", _no_object(place), {"value": value})
             elif name == "memories":
                 yield from memory_items(value, place, ids, declared)
             else:

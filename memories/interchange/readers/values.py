@@ -69,7 +69,10 @@ def number(value: Any, field: str, low: float, high: float, default: float) -> f
         return default
     if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
         raise MemsuiteError(
-            ErrorCode.INVALID_PARAMETER, field, "The number is out of range.", received=value,
+            ErrorCode.INVALID_PARAMETER,
+            field,
+            "The number is out of range.",
+            received=value,
             expected=f"{low:g} to {high:g}",
         )
     return float(value)
