@@ -21,6 +21,9 @@ INSTALLED := .venv/.installed-$(LOCK_KEY)-$(PROJECT_KEY)
 UV := uv==0.13.9
 LOCK_VENV := build/lock-venv
 
+# Each loads an embedding model of its own, and each file stays with one, for what it shares.
+WORKERS ?= 4
+
 # Checks of the site run as if it were served over TLS, in a home of their own.
 LINT_ENV := env HERMES_HOME=build/lint-home MEMSUITE_CONSOLE_HTTPS=on
 
@@ -55,7 +58,7 @@ demo: install
 	$(RUN) manage.py serve --hermes-home .demo --fresh-login --port $(PORT)
 
 test: install
-	$(RUN) -m pytest
+	$(RUN) -m pytest --numprocesses auto --maxprocesses $(WORKERS) --dist loadfile
 
 screenshots: install
 	$(RUN) tests/browser/screenshots.py build/screenshots

@@ -356,13 +356,18 @@ def _hosts(raw: object, _: _Surroundings) -> tuple[str, ...]:
 
 
 def _expressions(raw: object, _: _Surroundings) -> tuple[str, ...]:
-    """Regular expressions; text holds one, or a JSON list of them."""
+    """Regular expressions; text holds one of them, or a JSON list."""
     wanted = "a list of regular expressions"
     try:
         listed = json.loads(raw) if isinstance(raw, str) and raw.lstrip().startswith('["') else raw
-        listed = [listed] if isinstance(listed, str) else listed
+    except (ValueError, RecursionError):
+        raise ValueError(wanted) from None
+    listed = [listed] if isinstance(listed, str) else listed
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
+        raise ValueError(wanted)
+    try:
         return tuple(re.compile(one).pattern for one in listed)
-    except (ValueError, TypeError, re.error, RecursionError):
+    except re.error:
         raise ValueError(wanted) from None
 
 

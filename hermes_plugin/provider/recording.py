@@ -21,8 +21,8 @@ from .session import Session
 
 logger = logging.getLogger(__name__)
 
-SHORTEST_END = 0.2
-"""Seconds a shutdown has in any case, to let the thread see that it is time."""
+SHORTEST_END = 1.5
+"""Seconds of those that a shutdown has in any case: the thread leaves after the turn it is at."""
 
 
 class SessionRecording:
@@ -93,7 +93,7 @@ class SessionRecording:
         if share is None:
             return
         started = time.monotonic()
-        share.drain(max(0.0, DRAIN_SECONDS - self._waited))
+        share.drain(max(0.0, DRAIN_SECONDS - SHORTEST_END - self._waited))
         self._waited += time.monotonic() - started
 
     def end(self) -> None:

@@ -101,6 +101,14 @@ def fact_is_contained(ours: FactProfile, theirs: FactProfile) -> bool:
     return len(said) >= 1 and details <= by and len(said & by) >= _CONTAINED * len(said)
 
 
+def facts_say_the_same(ours: FactProfile, theirs: FactProfile) -> bool:
+    """Whether a fact says what another says in other words: enough words are common, and no number or name
+    would be lost."""
+    if ours.negations != theirs.negations or not ours.numbers | ours.names <= theirs.plain | theirs.said:
+        return False
+    return _dice(ours.words, theirs.words) >= _SAME_MATTER
+
+
 # --- contained ------------------------------------------------------------------------
 
 

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 AUTHOR = Author("capture", source="capture")
 """Who writes the rows; whose words they are stands in each."""
 
-EMBEDDED_AT_ONCE = 8
-"""Turns between two looks at the clock: a shutdown waits for at most so many."""
+EMBEDDED_AT_ONCE = 4
+"""Turns between two looks at the clock: a shutdown waits for at most so many, 25 ms each for long ones."""
 
 
 class Filer:

@@ -2,16 +2,17 @@
 
 A language is `data/phrases.<language>.toml`; adding a file adds a language. Each group of phrases holds:
 
-- `kind`: what it means (`direct`, `blame`, `phrase`, `instruction` are corrections; `approval`, `retraction`),
+- `kind`: what it means (`direct`, `blame`, `phrase` and `instruction` correct; `approval`, `retraction`),
 - `at`: `start` (of a sentence, after the file's `openers`) or `anywhere` in it,
-- `say`: regular expressions over folded text, each whole words; a blank is any white space (in brackets write
-  `\\s`), ` ?` perhaps none, `'` may be missing, and `{name}` is any word of that list under `lists`,
+- `say`: regular expressions over folded text, each whole words; a blank is any white space (in brackets
+  write `\\s`), ` ?` perhaps none, `'` may be missing, and `{name}` is any word of that list under `lists`,
 - `unless`: expressions that, right after the phrase, make it mean something else,
 - `may_answer`: true where the words may answer a question just as well, so that they say nothing after one,
 - `also_asked`: true where a question with these words means it too.
 
-`never` of a file lists expressions that make a whole sentence harmless, wherever in it they stand. Of its
-`lists`, `forbid` names the words by which an instruction forbids.
+Of a whole file, `never` lists expressions that make a sentence no correction, wherever they stand in it;
+`forbid` under `lists` the words by which an instruction forbids; and `rewrites` turn a reproach into a rule:
+what a sentence is as a whole, and what is written instead.
 """
 
 from __future__ import annotations
@@ -76,15 +77,15 @@ class PhraseBook:
     openers: re.Pattern[str]
     never: re.Pattern[str]
     forbids: re.Pattern[str]
+    rewrites: tuple[tuple[re.Pattern[str], str], ...]
     phrases: tuple[Phrase, ...]
 
     def heard_in(self, sentence: Sentence) -> Iterable[Heard]:
         """The phrases that fire in a sentence, in the order of the file."""
-        if self.never.search(sentence.words):
-            return
         begin = self.begin_of(sentence.words)
+        harmless = self.never.search(sentence.words) is not None
         for phrase in self.phrases:
-            if sentence.is_question and not phrase.also_asked:
+            if (harmless and phrase.kind.corrects) or (sentence.is_question and not phrase.also_asked):
                 continue
             words = sentence.words
             match = phrase.pattern.match(words, begin) if phrase.at_start else phrase.pattern.search(words)
@@ -119,6 +120,9 @@ def _book(content: Mapping[str, Any]) -> PhraseBook:
         openers=re.compile(rf"(?:{_BETWEEN}(?:{_any(content['openers'], lists)})(?!\w){_BETWEEN})+"),
         never=_compiled(_any(content["never"], lists)),
         forbids=_compiled(lists["forbid"].replace(" ", r"\s+")),
+        rewrites=tuple(
+            (re.compile(_expanded(one, lists), re.IGNORECASE), to) for one, to in content["rewrites"]
+        ),
         phrases=tuple(_phrase(group, lists) for group in content["group"]),
     )
 

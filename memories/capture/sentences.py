@@ -10,11 +10,15 @@ _FENCED_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 
 # What stands in quotation marks is mentioned, not said: `translate "you're wrong"` blames nobody.
-_QUOTATION = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»|`[^`\n]{1,300}`")
+_QUOTATION = re.compile(
+    r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»|`[^`\n]{1,300}`"
+)
 _FILLER = "\x00"
 
 # A sentence ends at closing punctuation before a blank, or at a line end; "No. 5" and "14. mai" do not end.
-_END = re.compile(r"(?<!\bno)[.](?=\s+\D|\s*$)|(?<=\bno)[.](?=\s+[^\d\s]|\s*$)|[!?…]+(?=\s|$)|\n+", re.IGNORECASE)
+_END = re.compile(
+    r"(?<!\bno)[.](?=\s+\D|\s*$)|(?<=\bno)[.](?=\s+[^\d\s]|\s*$)|[!?…]+(?=\s|$)|\n+", re.IGNORECASE
+)
 _ORDINAL = re.compile(r"\b\d{1,2}$")
 _LOWER_NEXT = re.compile(r"\s+[a-zæøå]")
 _APOSTROPHES = str.maketrans("’‘´`ʼ", "'''''")
@@ -38,7 +42,9 @@ def sentences(message: str) -> tuple[Sentence, ...]:
     words = _QUOTATION.sub(_filled, said).translate(_APOSTROPHES)
     folded = "".join(lower if len(lower := character.lower()) == 1 else character for character in words)
     return tuple(
-        Sentence(said[start:end], folded[start:end]) for start, end in _spans(folded) if said[start:end].strip()
+        Sentence(said[start:end], folded[start:end])
+        for start, end in _spans(folded)
+        if said[start:end].strip()
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 import time
@@ -26,9 +27,10 @@ BATCH = 64
 """Turns in one commit."""
 
 QUIET = 0.25
-"""Seconds without a new turn before filing begins: a conversation goes first, and turns come together."""
+"""Seconds without a new turn before filing begins: turns then come together, and filing does not compete
+with hooks for the interpreter, which costs one 5 to 10 ms each time."""
 
-LONGEST_QUIET = 2.0
+LONGEST_QUIET = 10.0
 """Seconds after which filing begins although turns keep coming."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -39,6 +41,9 @@ LOOK_AROUND = 60.0
 
 COMMIT_SECONDS = 0.8
 """Kept free at the end of a stop: what is embedded by then still has to be committed."""
+
+LAST_WAIT = 2.0
+"""Seconds a process that ends waits for a thread that could not be stopped in time."""
 
 _GLANCE = 0.05
 """Seconds between two looks of one who waits for the spool to be empty."""
@@ -115,6 +120,9 @@ class Worker:
         if thread is None or thread is threading.current_thread():
             return True
         thread.join(seconds)
+        if thread.is_alive():
+            # An interpreter that ends while a thread is inside the engine or the model ends by abort.
+            atexit.register(thread.join, LAST_WAIT)
         return not thread.is_alive()
 
     def _is_at_work(self) -> bool:

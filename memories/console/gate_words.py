@@ -90,13 +90,11 @@ def why_passed(row: Mapping[str, Any], weights: Mapping[str, float]) -> str:
     return _told(_SPEAKS, row, gains) or "enough evidence"
 
 
-def why_dropped(row: Mapping[str, Any], weights: Mapping[str, float], threshold: float) -> str:
+def why_dropped(row: Mapping[str, Any], weights: Mapping[str, float]) -> str:
     """What it lost most by, against a memory that has everything."""
     losses = {name: weights.get(name, 0.0) * row[name] for name in _COSTS}
     losses |= {name: weights.get(name, 0.0) * (1 - max(row[name], 0.0)) for name in _LACKS}
-    told = _told(_COSTS | _LACKS, row, losses)
-    short = f"{row['evidence']:.2f} is below {threshold:.2f}"
-    return f"{short}: {told}" if told else short
+    return _told(_COSTS | _LACKS, row, losses) or "not enough evidence"
 
 
 _Words = Mapping[str, Callable[[float], str]]

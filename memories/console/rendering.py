@@ -10,7 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 
-_UNDO = "undo:"
+from memories.console.navigation import page_url
+
+_UNDO, _ADDRESS = "undo:", "address:"
 _BAD = "bad"
 
 
@@ -43,16 +45,20 @@ def wants_fragment(request: HttpRequest) -> bool:
     return asked and request.headers.get("HX-History-Restore-Request") != "true"
 
 
-def toast(request: HttpRequest, text: str, *, undo: str = "", bad: bool = False) -> None:
+def toast(request: HttpRequest, text: str, *, undo: str = "", undo_url: str = "", bad: bool = False) -> None:
     """Say what was done, on this answer or, after a redirect, on the next.
 
-    ``undo`` is the operation that the Undo button takes back. ``text`` names counts and subjects; it is
-    kept in the session, so it holds no facts.
+    ``undo`` is the operation that the Undo button takes back; ``undo_url`` the address it posts to instead,
+    for what is no operation of the store. ``text`` names counts and subjects; it is kept in the session, so
+    it holds no facts.
     """
     level = messages.ERROR if bad else messages.SUCCESS
-    messages.add_message(request, level, text, extra_tags=f"{_UNDO}{undo}" if undo else "")
+    offers = f"{_UNDO}{undo}" if undo else f"{_ADDRESS}{undo_url}" if undo_url else ""
+    messages.add_message(request, level, text, extra_tags=offers)
 
 
 def undo_of(extra_tags: str) -> str:
-    """The operation a message offers to undo, or ""."""
-    return extra_tags.removeprefix(_UNDO) if extra_tags.startswith(_UNDO) else ""
+    """The address that takes back what a message tells of, or ""."""
+    if extra_tags.startswith(_UNDO):
+        return page_url("undo", extra_tags.removeprefix(_UNDO))
+    return extra_tags.removeprefix(_ADDRESS) if extra_tags.startswith(_ADDRESS) else ""

@@ -45,14 +45,11 @@ class Candidate:
     evidence: float
     share: float
     cosine: float
+    passed: bool
     outcome: Outcome
     why: str
     parts: tuple[Part, ...]
     older_gate: bool
-
-    @property
-    def passed(self) -> bool:
-        return self.outcome is not Outcome.DROPPED
 
     @property
     def percent(self) -> str:
@@ -171,11 +168,11 @@ def _candidates(
     told = answer.diagnostics
     if not told:
         return  # no gate was asked: an id, no words, no model
-    weights, threshold = told["weights"]["gate"], told["threshold"]
+    weights = told["weights"]["gate"]
     results = {result.id: result for result in answer.results}
     suppressed = {row["id"] for row in told["suppressed"]}
     for row in rows:
-        outcome, why = _fate(row, results.get(row["id"]), row["id"] in suppressed, weights, threshold)
+        outcome, why = _fate(row, results.get(row["id"]), row["id"] in suppressed, weights)
         yield Candidate(
             place=row["place"],
             id=row["id"],
@@ -184,6 +181,7 @@ def _candidates(
             evidence=row["evidence"],
             share=row["bm25_share"],
             cosine=row["cosine"],
+            passed=row["passed"],
             outcome=outcome,
             why=why,
             parts=parts_of(row, weights),
@@ -196,7 +194,6 @@ def _fate(
     result: Result | None,
     is_suppressed: bool,
     weights: Mapping[str, float],
-    threshold: float,
 ) -> tuple[Outcome, str]:
     if result is not None and not isinstance(result.shown, Neighbour):
         replaced = "; superseded, so it stands after what replaced it" if result.superseded_by else ""
@@ -207,7 +204,7 @@ def _fate(
         return Outcome.HELD_BACK, "two of its subject are in the answer already"
     if row["passed"]:
         return Outcome.HELD_BACK, "the answer was full before its turn"
-    return Outcome.DROPPED, why_dropped(row, weights, threshold)
+    return Outcome.DROPPED, why_dropped(row, weights)
 
 
 def _proposed(

@@ -20,6 +20,7 @@ from memories.console.filtering import holding
 from memories.console.filters import MemoryFilter
 from memories.console.repository_access import repository
 from memories.console.selection_models import Selection
+from memories.console.stale_memories import bounds_of, stale_of
 from memories.console.trash_contents import in_trash
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import MemoryRepository
@@ -43,6 +44,8 @@ class By(StrEnum):
     """All that hold one of the tags in ``query`` (``tag=a&tag=b``)."""
     TRASH = "trash"
     """All in the trash that say the ``q`` of ``query``."""
+    STALE = "stale"
+    """All that are stale within the bounds of ``query`` (``days=90&quality=0.3``)."""
 
     @property
     def of_trash(self) -> bool:
@@ -167,6 +170,9 @@ def _ids(store: MemoryRepository, by: By, query: str, chosen: Iterable[str]) -> 
         return held
     if by is By.TRASH:
         return [trashed.id for trashed in in_trash(store, asked.get("q", ""))]
+    if by is By.STALE:
+        names: list[str] = stale_of(store, bounds_of(asked))["id"].to_pylist()
+        return names
     there = _there(store, by)
     return [name for name in dict.fromkeys(chosen) if name in there]
 

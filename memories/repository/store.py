@@ -321,7 +321,7 @@ class Store:
         except BaseException:
             self._take_back(head)
             raise
-        if whole is None:
+        if whole is None and not any(change.streamed or change.emptied for change in changed.values()):
             change = changed.get(schema.MEMORIES, TableChange())
             written = Changes((*change.added, *change.replaced), tuple(change.deleted))
             self._caches.recent.note(State(moved.lineage, moved.generation), written)

@@ -73,7 +73,7 @@ class Document:
     def concepts(self) -> frozenset[str]:
         """What its words mean, as ``memories.text.concepts`` names it."""
         in_order = [word for word in self.memory.search_text.split() if not is_stem(word)]
-        return concepts_in(self.counts, in_order)
+        return concepts_in(in_order)
 
     @cached_property
     def kinds(self) -> frozenset[str]:

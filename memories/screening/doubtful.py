@@ -25,12 +25,20 @@ _TOKEN_NAMES = (
 )
 _PREFIX = r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{1,40}[_.-]){0,4}"
 # `=`, `:`, `=>`, or the word by which one says it: `the password is …`, `passordet er …`.
-_SEPARATOR = r"[\"'`]?(?:\s{0,3}(?:=>|:=|==|[=:])\s{0,3}|\s(?:is|er|war|ist|es|est|was|now)\s{1,3}(?:now\s|nå\s)?)"
-_VALUE = r"(?:\"(?P<double>[^\"\n]{6,200})\"|'(?P<single>[^'\n]{6,200})'|`(?P<tick>[^`\n]{6,200})`|(?P<bare>[^\s\"'`,;<>(){}\[\]]{6,200}))"
+_SEPARATOR = (
+    r"[\"'`]?(?:\s{0,3}(?:=>|:=|==|[=:])\s{0,3}|\s(?:is|er|war|ist|es|est|was|now)\s{1,3}(?:now\s|nå\s)?)"
+)
+_VALUE = (
+    r"(?:\"(?P<double>[^\"\n]{6,200})\"|'(?P<single>[^'\n]{6,200})'|`(?P<tick>[^`\n]{6,200})`"
+    r"|(?P<bare>[^\s\"'`,;<>(){}\[\]]{6,200}))"
+)
 
 _PASSWORD = re.compile(rf"{_PREFIX}{_PASSWORD_NAMES}{_SEPARATOR}{_VALUE}", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_PREFIX}{_TOKEN_NAMES}{_SEPARATOR}{_VALUE}", re.IGNORECASE)
-_OPTION = re.compile(r"(?<!\S)--?(?:password|passwd|pass|token|api-key|secret)[\s=]{1,3}(?P<bare>[^\s\"'`,;<>-][^\s\"'`,;<>]{5,200})")
+_OPTION = re.compile(
+    r"(?<!\S)--?(?:password|passwd|pass|token|api-key|secret)[\s=]{1,3}"
+    r"(?P<bare>[^\s\"'`,;<>-][^\s\"'`,;<>]{5,200})"
+)
 _HEADER = re.compile(r"\b(?:Bearer|Basic|Token)\s{1,3}(?P<bare>[A-Za-z0-9+/_.=~-]{16,400})")
 _LOGIN = re.compile(r"\bcurl\b[^\n]{0,200}?\s-u\s{0,3}[\"']?[^\s:\"']{1,60}:(?P<bare>[^\s\"']{6,100})")
 
@@ -38,9 +46,17 @@ _LOGIN = re.compile(r"\bcurl\b[^\n]{0,200}?\s-u\s{0,3}[\"']?[^\s:\"']{1,60}:(?P<
 _RANDOM_BITS = 3.0
 _TOKEN_LENGTH = 16
 
+# What stands in the place of a secret: where it is kept, how it is fetched, or a plain word, date or number.
 _REFERENCE = re.compile(
-    r"[/~.\\]{1,3}\w.*|[a-z][a-z0-9+.-]*://.*|[\w.-]+\([^)]*\)?.*|\$.*|%.*%|os\.environ.*|process\.env.*|env[:.].*|secrets?[.:].*|vault[:/].*|"
-    r"[\w-]+@[\w.-]+|[\w.-]+/[\w./-]+|[A-Z][A-Z0-9_]+|(?:[a-z]+_)+[a-z]+|[a-z]+(?:-[a-z]+)+|[a-z.]+|\d{4}-\d{2}-\d{2}.*|[\d.,:%]+[a-zA-Z]{0,3}",
+    "|".join(
+        (
+            r"[/~.\\]{1,3}\w.*|[a-z][a-z0-9+.-]*://.*|[\w.-]+/[\w./-]+",  # paths and addresses
+            r"\$.*|%.*%|os\.environ.*|process\.env.*|env[:.].*|secrets?[.:].*|vault[:/].*",
+            r"[\w.-]+\([^)]*\)?.*|[\w-]+@[\w.-]+",  # calls, mail addresses
+            r"[A-Z][A-Z0-9_]+|(?:[a-z]+_)+[a-z]+|[a-z]+(?:-[a-z]+)+|[a-z.]+",  # names and words
+            r"\d{4}-\d{2}-\d{2}.*|[\d.,:%]+[a-zA-Z]{0,3}",
+        )
+    )
 )
 
 

@@ -15,7 +15,7 @@ from importlib import resources
 
 from memories.text.distance import within_one_typo
 from memories.text.languages import Language, evidence, languages_seen, stop_words
-from memories.text.stems import stem_language, stems
+from memories.text.stems import is_stem, stems
 from memories.text.words import words
 
 ASKED, TOLD = "ask", "told"
@@ -45,13 +45,18 @@ def leaves(text: str) -> list[str]:
 
 
 def concepts_of_word(variants: Iterable[str], languages: Collection[Language]) -> frozenset[str]:
-    """The concepts of a word, given as itself and its marked stems, in a text of `languages` (none: any)."""
-    found: set[str] = set()
+    """The concepts of a word, given as itself and its marked stems, in a text of `languages` (none: any).
+
+    Where the word itself is listed its stems are not asked: accessibility is not access.
+    """
+    by_stems: set[str] = set()
+    by_itself: set[str] = set()
     for variant in variants:
+        found = by_stems if is_stem(variant) else by_itself
         for language, concepts in _single().get(variant, {}).items():
             if not languages or language in languages:
                 found |= concepts
-    return frozenset(found)
+    return frozenset(by_itself or by_stems)
 
 
 @lru_cache(maxsize=50_000)
@@ -67,7 +72,7 @@ def concepts_of_compound(word: str) -> frozenset[str]:
 @lru_cache(maxsize=10_000)
 def concepts_of_mistyped(word: str) -> frozenset[str]:
     """The concepts of the words that a folded word is one typing error away from."""
-    near = (entry for entry in _single() if stem_language(entry) is None and within_one_typo(word, entry))
+    near = (entry for entry in _single() if not is_stem(entry) and within_one_typo(word, entry))
     return frozenset().union(*(_any_language()[entry] for entry in near if len(entry) >= SHORTEST_MISTYPED))
 
 
@@ -80,8 +85,8 @@ def _concepts_of_end(end: str) -> frozenset[str]:
     return NONE
 
 
-def concepts_in(tokens: Iterable[str], in_order: Sequence[str]) -> frozenset[str]:
-    """The concepts of a memory: `tokens` are its words and stems, `in_order` its words as they stand.
+def concepts_in(in_order: Sequence[str]) -> frozenset[str]:
+    """The concepts of a memory: `in_order` are its words as they stand.
 
     A word counts in the languages that the memory's function words show, and in English, whose technical
     terms are everywhere: "the" is tea in French only.
@@ -89,10 +94,11 @@ def concepts_in(tokens: Iterable[str], in_order: Sequence[str]) -> frozenset[str
     held: set[str] = set()
     spoken = languages_seen(evidence(in_order), least=_LEAST_EVIDENCE)
     functions = frozenset[str]().union(*(stop_words(language) for language in spoken))
-    understood = {Language.ENGLISH, *spoken} if spoken else set(Language)
-    for token in tokens:
-        if token not in functions:
-            held |= _in_languages(token, understood) or concepts_of_compound(token)
+    understood = tuple(dict.fromkeys((Language.ENGLISH, *spoken))) if spoken else tuple(Language)
+    for word in dict.fromkeys(in_order):
+        if word not in functions:
+            held |= _told().get(word, NONE)
+            held |= concepts_of_word((word, *stems(word, understood)), understood) or concepts_of_compound(word)
     held.update(phrase.concept for _, phrase in phrases_in(in_order) if not phrase.asked)
     return frozenset(held)
 
@@ -120,12 +126,6 @@ def phrases_in(flat: Sequence[str]) -> Iterator[tuple[int, Phrase]]:
         for phrase in beginnings.get(first, ()):
             if tuple(flat[at : at + len(phrase.words)]) == phrase.words:
                 yield at, phrase
-
-
-def _in_languages(token: str, understood: Collection[Language]) -> frozenset[str]:
-    owners = _single().get(token, {})
-    found = [concepts for language, concepts in owners.items() if language in understood]
-    return NONE.union(*found, _told().get(token, NONE))
 
 
 def translations(concept: str) -> tuple[str, ...]:

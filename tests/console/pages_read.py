@@ -52,8 +52,10 @@ class _Reader(HTMLParser):
             self._pressed = self._named.get(given.get("form", "")) if "form" in given else self._form
         elif self._form is None:
             return
-        elif tag == "input" and "name" in given and (
-            given.get("type") not in ("checkbox", "radio") or "checked" in given
+        elif (
+            tag == "input"
+            and "name" in given
+            and (given.get("type") not in ("checkbox", "radio") or "checked" in given)
         ):
             self._form.fields.append((given["name"], given.get("value", "")))
         elif tag == "textarea":

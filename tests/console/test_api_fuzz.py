@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import schemathesis
 from console.addresses import served
 from console.samples import AUTHOR, payload
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -40,11 +43,22 @@ def bearer(person: Person, repository: MemoryRepository) -> dict[str, str]:
     for number in range(3):
         repository.add(payload(f"Tide_{number}", facts=[f"Serves table {number}"]), AUTHOR)
     token, _ = tokens.create(person("administrator"), "made-up requests", 1)
-    return {"Host": "localhost", "Authorization": f"Bearer {token}"}
+    # In this process nothing stands between that would unpack a compressed answer.
+    return {"Host": "localhost", "Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
 
 
 @pytest.fixture
-def described(bearer: dict[str, str]) -> Any:
+def one_connection() -> Iterator[None]:
+    """What a request ends with would close the connection that holds this test's database."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def described(bearer: dict[str, str], one_connection: None) -> Any:
     from memsuite_site.wsgi import application
 
     return schemathesis.openapi.from_wsgi("/api/openapi.json", application, headers=bearer)

@@ -98,8 +98,8 @@ def test_a_value_is_dated_by_the_revision_that_brought_it(
 
     text = page_of(curator, disputed).text
 
-    assert "now, revision 2 Recalled" in text  # A: the value came second, the quality third
-    assert "now, revision 1 Recalled" in text  # B: the subject came second, the value was there
+    assert ", revision 2 Recalled" in text  # A: the value came second, the quality third
+    assert ", revision 1 Recalled" in text  # B: the subject came second, the value was there
 
 
 @pytest.mark.parametrize(

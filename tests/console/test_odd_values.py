@@ -79,7 +79,8 @@ def typed(answer: HttpResponse) -> bool:
     if answer.status_code < 400:
         return True
     # An error of ours would have flown out of the client; what remains are refusals, which say their code.
-    return answer.status_code in (400, 401, 403, 404, 409, 413, 422, 429) and bool(body)
+    said = bool(body) or "HX-Redirect" in answer
+    return answer.status_code in (400, 401, 403, 404, 409, 413, 422, 429) and said
 
 
 @pytest.mark.parametrize("address", READ, ids=named)

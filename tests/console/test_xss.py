@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from console.addresses import ADMINS, OURS, POSTED, READ, Address, named
+from console.addresses import ADMINS, PAGES, POSTED, READ, Address, named
 from console.page_structure import Structure, dangers, structure
 from console.people import BACKEND
 from console.worlds import Held, Stored, hold, other_arguments, store
@@ -265,7 +265,7 @@ def test_names_of_people_and_groups_stay_text(
 
 
 def test_every_address_is_looked_at_or_typed_into() -> None:
-    assert {address.name for address in OURS} == {address.name for address in (*READ, *POSTED)}
+    assert {address.name for address in PAGES} == {address.name for address in (*READ, *POSTED)}
 
 
 @pytest.mark.parametrize(

@@ -59,18 +59,16 @@ def _problem(
     request: HttpRequest, user: User | AnonymousUser, access: Access, *, by_session: bool
 ) -> Problem | None:
     method = str(request.method)
+    # First, as on the pages, where it stands before any view.
+    if by_session and method not in READ and CsrfMiddleware(_unused).process_view(request, _unused, (), {}):
+        return Problem(403, "Send the token of the form as X-CSRFToken, or use a token of your own.")
     if method not in access.methods:
         return Problem(405, "This address does not take that method.")
     if not all(allows(user, name) for name in access.needed(method)):
         return Problem(403, "This account may not do that.")
-    if method in READ:
-        return None
-    if by_session and (refused := CsrfMiddleware(_unused).process_view(request, _unused, (), {})):
-        del refused
-        return Problem(403, "Send the token of the form as X-CSRFToken, or use a token of your own.")
     if access.wants_password(method) and not (by_session and password_is_recent(request)):
         return Problem(403, "Give your password again in the console first; a token may not do this.")
-    if request.body and request.content_type != JSON:
+    if method not in READ and request.body and request.content_type != JSON:
         return Problem(415, f"Send the body as {JSON}.")
     return None
 

@@ -42,14 +42,20 @@ class Asked:
 
     @classmethod
     def of(cls, query: QueryDict) -> Asked:
-        given = {name: query[name].strip() for name in cls.__dataclass_fields__ if query.get(name, "").strip()}
+        given = {
+            name: query[name].strip() for name in cls.__dataclass_fields__ if query.get(name, "").strip()
+        }
         if "q" in given and "relations" not in query and "options" in query:
             given["relations"] = "0"  # a box that is not ticked is not sent
         return cls(**given)
 
     def request(self) -> SearchRequest:
         """Raises MemsuiteError: what is wrong with an option."""
-        arguments: dict[str, object] = {"query": self.q[:LONGEST_TEXT], "mode": self.mode, "diagnostics": True}
+        arguments: dict[str, object] = {
+            "query": self.q[:LONGEST_TEXT],
+            "mode": self.mode,
+            "diagnostics": True,
+        }
         arguments |= {"top_k": _whole(self.top_k), "relation_depth": _whole(self.relations)}
         arguments |= {"category": self.category} if self.category else {}
         arguments |= {"tier": _whole(self.tier)} if self.tier else {}

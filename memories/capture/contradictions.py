@@ -1,0 +1,105 @@
+"""Whether a sentence contradicts a memory: by its words alone, for a person to look at.
+
+Claims that differ are the ledger's matter. Here it is about prose: a sentence that rejects the value a memory
+states, states another one of the same thing, or forbids what the memory asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memories.contract import Tier
+from memories.repository import Filter, MemoryRepository, Snapshot, StoredMemory
+from memories.repository.vectors import Vector
+from memories.text.normalise import tokens
+from memories.text.query import analyse
+
+NEAR = 10
+"""Tier-1 memories compared with a sentence: the nearest by meaning."""
+
+_REJECTED = re.compile(
+    r"\b(?:not|instead of|rather than|no longer|ikke|ikkje|i stedet for|istedenfor|framfor|fremfor)\s+"
+    r"(?:(?:on|in|at|to|the|a|på|i|til)\s+){0,2}([\w./:@#-]+(?:\s[\w./:@#-]+)?)",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:never|not|don'?t|do not|no longer|must not|stop|avoid|aldri|ikke|ikkje|slutt|unngå)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"(?<![\w.])(?:\d[\w.:/-]*|[/~][\w./-]+|[\w-]+\.[a-z]{2,5})(?!\w)", re.IGNORECASE)
+
+# Shares of the sentence's words that the memory must hold for both to be about one thing.
+_SAME_MATTER, _SAME_ORDER = 0.5, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A memory that a sentence contradicts, and in what."""
+
+    memory: StoredMemory
+    reason: str
+
+
+def values_in(text: str) -> frozenset[str]:
+    """Numbers, versions, paths and host names in a text, as written but for closing punctuation."""
+    return frozenset(found.rstrip(".:/-").lower() for found in _VALUE.findall(text))
+
+
+def forbids(text: str) -> bool:
+    """Whether a text denies or forbids; `7788, not 7777` states a value and does neither."""
+    return bool(_NEGATION.search(re.sub(r",?\s(?:not|ikke|ikkje)\s[\w./:@#-]+\s?[.!]?$", "", text)))
+
+
+def contradiction(sentence: str, memory: StoredMemory) -> str:
+    """Why a sentence contradicts a memory, in a few words; "" where it does not."""
+    indexed = set(memory.search_text.split()) | set(tokens(memory.content))
+    terms = [term for term in analyse(sentence).terms if not any(map(str.isdigit, term.word))]
+    shared = [term for term in terms if term.variants & indexed or term.word in indexed]
+    stated = " ".join(memory.facts)
+    if shared and (rejected := _rejected_value(sentence, stated)):
+        return f"it rejects {rejected}, which the memory states"
+    share = len(shared) / len(terms) if terms else 0.0
+    if len(shared) >= 2 and share >= _SAME_ORDER and forbids(sentence) != forbids(stated):
+        return "one forbids what the other asks for"
+    mine, theirs = values_in(sentence), values_in(stated)
+    if mine and theirs and not mine & theirs and len(shared) >= 2 and share >= _SAME_MATTER:
+        return "it gives another value"
+    return ""
+
+
+def contradicted(
+    snapshot: Snapshot, sentence: str, vector: Vector, *, but: Iterable[str] = ()
+) -> tuple[Contradiction, ...]:
+    """The tier-1 memories near a sentence that it contradicts. `vector` is the sentence's own unit vector,
+    `but` are ids to leave out."""
+    near = snapshot.nearest(vector, where=Filter(tier=int(Tier.CRITICAL)), limit=NEAR)
+    left_out = set(but)
+    memories = snapshot.memories(name for name, _ in near if name not in left_out)
+    found = ((memory, contradiction(sentence, memory)) for memory in memories.values())
+    return tuple(Contradiction(memory, reason) for memory, reason in found if reason)
+
+
+def contradicted_by_each(
+    repository: MemoryRepository, sentences: Sequence[str], vectors: Sequence[Vector]
+) -> list[tuple[Contradiction, ...]]:
+    """The same for several sentences, against one state of the database."""
+
+    def read(snapshot: Snapshot) -> list[tuple[Contradiction, ...]]:
+        if not snapshot.count:
+            return [()] * len(sentences)
+        return [contradicted(snapshot, one, vector) for one, vector in zip(sentences, vectors, strict=True)]
+
+    return repository.read(read)
+
+
+def _rejected_value(sentence: str, stated: str) -> str:
+    """What the sentence says is not so, where the memory says it."""
+    held = set(tokens(stated))
+    for found in _REJECTED.finditer(sentence):
+        rejected = found[1].rstrip(".,;:!?")
+        words = tokens(rejected)
+        if words and (values_in(rejected) or len(rejected) > 3) and set(words) <= held:
+            return rejected
+    return ""
