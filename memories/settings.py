@@ -56,6 +56,9 @@ class Settings:
     fsync: bool = True
     conflict_resolved_limit: int = 1000
     write_limit: int = 200
+    cleanup_interval_seconds: int = 86_400
+    retention_seconds: int = 86_400
+    compact_cooldown_seconds: int = 3_600
     allowed_secret_patterns: tuple[str, ...] = ()
     console_https: bool = False
     console_hosts: tuple[str, ...] = ()
@@ -371,6 +374,8 @@ def _expressions(raw: object, _: _Surroundings) -> tuple[str, ...]:
         raise ValueError(wanted) from None
 
 
+_YEAR = 366 * 86_400
+
 _READERS: Mapping[str, _Reader] = MappingProxyType(
     {
         "db_path": _path,
@@ -385,6 +390,9 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
         "fsync": _flag,
         "conflict_resolved_limit": _whole(0, 1_000_000),
         "write_limit": _whole(0, 1_000_000),
+        "cleanup_interval_seconds": _whole(0, _YEAR),
+        "retention_seconds": _whole(0, _YEAR),
+        "compact_cooldown_seconds": _whole(0, _YEAR),
         "allowed_secret_patterns": _expressions,
         "console_https": _flag,
         "console_hosts": _hosts,
@@ -393,7 +401,11 @@ _READERS: Mapping[str, _Reader] = MappingProxyType(
 
 _ELSEWHERE_CALLED = {
     "ollama_host": ("OLLAMA_HOST",),
-    "conflict_resolved_limit": ("LANCEDB_CONFLICT_RESOLVED_LIMIT",),  # the older suite's name
+    # The older suite's names.
+    "conflict_resolved_limit": ("LANCEDB_CONFLICT_RESOLVED_LIMIT",),
+    "cleanup_interval_seconds": ("LANCEDB_CLEANUP_INTERVAL_SECONDS",),
+    "retention_seconds": ("LANCEDB_RETENTION_SECONDS",),
+    "compact_cooldown_seconds": ("LANCEDB_COMPACT_COOLDOWN_SECONDS",),
 }
 
 _VARIABLES: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -131,6 +131,17 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
+# --- the log -------------------------------------------------------------------------
+
+# Django alone says nothing of a page that broke unless it is being developed.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"timed": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "timed"}},
+    "loggers": {"django": {"handlers": ["stderr"], "level": "ERROR", "propagate": True}},
+}
+
 # --- language and time ---------------------------------------------------------------
 
 LANGUAGE_CODE = "en"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memories.capture.counts import Counts
 from memories.capture.recording import Recorder
@@ -18,8 +18,12 @@ from memories.settings import Settings
 from .shared_store import StoreLease, lease
 from .threads import start_thread
 
-DRAIN_SECONDS = 4.0
-"""What the end of a session and the shutdown after it may wait in all (spec 04)."""
+if TYPE_CHECKING:
+    from memories.capture.listening import Listener
+
+DRAIN_SECONDS = 3.7
+"""What the end of a session and the shutdown after it wait in all, a little less than the four seconds
+they may: threads take a moment to see that time is up."""
 
 _captures: dict[str, _Capture] = {}
 _captures_lock = threading.Lock()
@@ -82,6 +86,13 @@ def counts_of(settings: Settings) -> Mapping[str, Any]:
     return {**{str(name): number for name, number in counts.items()}, "waiting_bytes": waiting}
 
 
+def _listener() -> Listener:
+    # Here and not at the top: it brings the engine along, and the worker alone needs it.
+    from memories.capture.lessons import LessonListener
+
+    return LessonListener()
+
+
 def _return_share(found: _Capture, seconds: float) -> bool:
     with _captures_lock:
         found.shares -= 1
@@ -101,7 +112,9 @@ class _Capture:
         self.counts = Counts(settings.db_path)
         self.recorder = Recorder(self.spool, self.counts)
         self._store: StoreLease = lease(settings)
-        self.worker = Worker(self.spool, self.counts, settings, self._store.use, spawn=start_thread)
+        self.worker = Worker(
+            self.spool, self.counts, settings, self._store.use, spawn=start_thread, listener=_listener
+        )
 
     def close(self, seconds: float) -> bool:
         ended = self.worker.stop(seconds)

@@ -1,4 +1,4 @@
-"""`hermes lancedb-suite status|doctor|search`: thin commands over the same calls the tools make."""
+"""`hermes lancedb-suite status|doctor|search|compact`: thin commands over the same calls the tools make."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memories.screening import safe_answer
 from memories.settings import Settings, load_settings
 
 from . import configuration
+from .capturing import counts_of
 from .identity import PROVIDER_NAME, missing_modules, package_version
 from .install_hint import install_command
 from .shared_store import borrowed
@@ -27,6 +28,10 @@ def add_subcommands(parser: Any) -> None:
     search.add_argument("query")
     search.add_argument("--top-k", type=int, default=10)
     _add(commands, "doctor", "Check the installation and the database", _doctor)
+    compact = _add(
+        commands, "compact", "Compact the tables and remove old versions, where it is time", _compact
+    )
+    compact.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
 
 
 def _add(
@@ -60,9 +65,11 @@ def _finish(run: Callable[[argparse.Namespace, Settings], int], options: argpars
 
 def _status(options: argparse.Namespace, settings: Settings) -> int:
     shown = {"provider": PROVIDER_NAME, "version": package_version(), **configuration.status(settings, "")}
+    shown |= configuration.capture_status(settings, counts_of(settings))
     if settings.db_path.exists():
         with borrowed(settings) as repository:
             shown["memories"] = repository.count()
+            shown["turns"] = repository.turns.count()
     else:
         shown["memories"] = 0
     _show(options, {"success": True, **shown}, [f"{key}: {value}" for key, value in shown.items()])
@@ -91,6 +98,22 @@ def _doctor(options: argparse.Namespace, settings: Settings) -> int:
             lines.append(f"{'':<8} -> {finding.mend}")
     _show(options, report.as_answer(), lines)
     return 1 if report.problems else 0
+
+
+def _compact(options: argparse.Namespace, settings: Settings) -> int:
+    from memories.repository.upkeep import Maintenance
+
+    maintenance = Maintenance(settings)
+    if options.dry_run:
+        plan = maintenance.plan()
+        _show(
+            options, plan.as_answer(), ["There is work to do." if plan.needed else "There is nothing to do."]
+        )
+        return 0
+    result = maintenance.run()
+    lines = [f"{name}: {', '.join(work.actions)}" for name, work in result.tables.items() if work.actions]
+    _show(options, result.as_answer(), [f"status: {result.status}", *lines])
+    return 0 if result.success else 1
 
 
 def _show(options: argparse.Namespace, answer: dict[str, Any], lines: list[str]) -> None:

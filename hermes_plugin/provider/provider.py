@@ -145,9 +145,18 @@ class SuiteProvider:
 
     # -- what is recorded --------------------------------------------------------------------------
 
-    def sync_turn(self, user_content: str, assistant_content: str, *, session_id: str = "", **_: Any) -> None:
+    def sync_turn(
+        self,
+        user_content: str,
+        assistant_content: str,
+        *,
+        session_id: str = "",
+        messages: object = None,
+        **_: Any,
+    ) -> None:
         """With auto_capture on, put the completed turn on the disk; a thread files it later."""
-        self._recording.exchange(user_content, assistant_content, self._session.at(session_id))
+        session = self._session.at(session_id)
+        self._recording.exchange(user_content, assistant_content, messages, session)
 
     def on_memory_write(self, action: str, target: str, content: str, metadata: object = None) -> None:
         """Mirror what the built-in memory has added, replaced or removed."""

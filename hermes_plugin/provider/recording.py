@@ -16,6 +16,7 @@ from memories.capture.recording import Place, Recorder
 from memories.settings import Settings
 
 from .capturing import DRAIN_SECONDS, CaptureLease, capture
+from .messages import shown_by_tools, text_of
 from .mirroring import MirrorChange
 from .session import Session
 
@@ -70,15 +71,20 @@ class SessionRecording:
         if self._share is not None:
             self._echo.heard_answer(answer)
 
-    def exchange(self, user_content: object, assistant_content: object, session: Session) -> None:
-        user, assistant = _text(user_content), _text(assistant_content)
+    def exchange(
+        self, user_content: object, assistant_content: object, messages: object, session: Session
+    ) -> None:
+        user, assistant = text_of(user_content), text_of(assistant_content)
         self._record(
-            session, lambda recorder: recorder.exchange(user, assistant, _place(session), self._echo)
+            session,
+            lambda recorder: recorder.exchange(
+                user, assistant, _place(session), self._echo, shown_by_tools(messages)
+            ),
         )
 
     def delegation(self, task: object, result: object, session: Session) -> None:
         self._record(
-            session, lambda recorder: recorder.delegation(_text(task), _text(result), _place(session))
+            session, lambda recorder: recorder.delegation(text_of(task), text_of(result), _place(session))
         )
 
     def builtin(self, change: MirrorChange, session: Session) -> None:
@@ -115,13 +121,3 @@ class SessionRecording:
 
 def _place(session: Session) -> Place:
     return Place(session.session_id, session.owner, session.platform)
-
-
-def _text(content: object) -> str:
-    """The words of a message; hosts may pass a list of parts for one with pictures."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = (part.get("text") if isinstance(part, Mapping) else part for part in content)
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return ""

@@ -1,4 +1,4 @@
-"""What a person should look at in single memories: format drift, likely secrets, text that gives orders, junk.
+"""What a person should look at in single memories: format drift, likely secrets, orders to the agent, junk.
 
 Each memory is looked at once; in a later state only those that were written since. Nothing is changed here.
 """

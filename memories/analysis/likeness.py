@@ -102,11 +102,10 @@ def fact_is_contained(ours: FactProfile, theirs: FactProfile) -> bool:
 
 
 def facts_say_the_same(ours: FactProfile, theirs: FactProfile) -> bool:
-    """Whether a fact says what another says in other words: enough words are common, and no number or name
-    would be lost."""
+    """Whether a fact says what another says with hardly another word, and no number or name of its own."""
     if ours.negations != theirs.negations or not ours.numbers | ours.names <= theirs.plain | theirs.said:
         return False
-    return _dice(ours.words, theirs.words) >= _SAME_MATTER
+    return _dice(ours.words, theirs.words) >= _NEAR_VERBATIM
 
 
 # --- contained ------------------------------------------------------------------------

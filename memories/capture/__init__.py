@@ -1,3 +1,3 @@
-"""Captured conversation: turns on their way into the store, the corrections in them, and the lessons drawn."""
+"""Captured conversation: turns on their way into the store, and lessons out of the corrections in them."""
 
 from __future__ import annotations

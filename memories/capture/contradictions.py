@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from memories.contract import Tier
 from memories.repository import Filter, MemoryRepository, Snapshot, StoredMemory
 from memories.repository.vectors import Vector
+from memories.text.languages import languages_of_stop_word
 from memories.text.normalise import tokens
 from memories.text.query import analyse
 
@@ -28,6 +29,8 @@ _NEGATION = re.compile(
     r"\b(?:never|not|don'?t|do not|no longer|must not|stop|avoid|aldri|ikke|ikkje|slutt|unngå)\b",
     re.IGNORECASE,
 )
+# A value set against another one at the end: `…, not in Drammen.`
+_CONTRAST = re.compile(r",?\s(?:not|ikke|ikkje)\s(?:\w{1,4}\s)?[\w./:@#-]+\s?[.!]?$", re.IGNORECASE)
 _VALUE = re.compile(r"(?<![\w.])(?:\d[\w.:/-]*|[/~][\w./-]+|[\w-]+\.[a-z]{2,5})(?!\w)", re.IGNORECASE)
 
 # Shares of the sentence's words that the memory must hold for both to be about one thing.
@@ -49,7 +52,7 @@ def values_in(text: str) -> frozenset[str]:
 
 def forbids(text: str) -> bool:
     """Whether a text denies or forbids; `7788, not 7777` states a value and does neither."""
-    return bool(_NEGATION.search(re.sub(r",?\s(?:not|ikke|ikkje)\s[\w./:@#-]+\s?[.!]?$", "", text)))
+    return bool(_NEGATION.search(_CONTRAST.sub("", text)))
 
 
 def contradiction(sentence: str, memory: StoredMemory) -> str:
@@ -100,6 +103,7 @@ def _rejected_value(sentence: str, stated: str) -> str:
     for found in _REJECTED.finditer(sentence):
         rejected = found[1].rstrip(".,;:!?")
         words = tokens(rejected)
-        if words and (values_in(rejected) or len(rejected) > 3) and set(words) <= held:
+        telling = set(words) - languages_of_stop_word().keys()
+        if telling and set(words) <= held:
             return rejected
     return ""

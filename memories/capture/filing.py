@@ -59,7 +59,7 @@ class Filer:
         self._counts.add(Counted.FILED, len(filed.turns))
         self._counts.add(Counted.MERGED, len(filed.merged))
         self._counts.add(Counted.SECRETS, sum(masked for _, masked in cleaned[:done]))
-        self._tell(turns[:done], before, filed)
+        self._tell(turns[:done], before, filed, {line.id: line.shown for line, _ in cleaned})
         return done
 
     def _prepared(self, line: SpoolLine, before: _Before) -> NewTurn:
@@ -100,7 +100,13 @@ class Filer:
             last[session] = _Before(line.id, line.assistant_text)
         return found
 
-    def _tell(self, turns: Sequence[NewTurn], before: Mapping[str, _Before], filed: Filed) -> None:
+    def _tell(
+        self,
+        turns: Sequence[NewTurn],
+        before: Mapping[str, _Before],
+        filed: Filed,
+        shown: Mapping[str, str],
+    ) -> None:
         """Let the listener hear what was filed; what it fails at does not undo that."""
         if self._listener is None:
             return
@@ -110,7 +116,10 @@ class Filer:
         try:
             self._listener.filed(
                 self._repository,
-                [FiledTurn(turn, rows[turn.id], earlier.get(before[turn.id].id)) for turn in told],
+                [
+                    FiledTurn(turn, rows[turn.id], earlier.get(before[turn.id].id), shown[turn.id])
+                    for turn in told
+                ],
             )
         except MemsuiteError as error:
             logger.warning("corrections in captured turns were not looked into: %s", error.code)
@@ -133,8 +142,9 @@ def _screened(line: SpoolLine) -> tuple[SpoolLine, int]:
     user, in_user = mask(line.user_text)
     assistant, in_assistant = mask(line.assistant_text)
     retires, in_retires = mask(line.retires)
-    cleaned = replace(line, user_text=user, assistant_text=assistant, retires=retires)
-    return cleaned, in_user + in_assistant + in_retires
+    shown, in_shown = mask(line.shown)
+    cleaned = replace(line, user_text=user, assistant_text=assistant, retires=retires, shown=shown)
+    return cleaned, in_user + in_assistant + in_retires + in_shown
 
 
 def _parts(turns: Sequence[NewTurn]) -> Iterator[Sequence[NewTurn]]:

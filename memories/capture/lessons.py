@@ -11,7 +11,7 @@ import numpy as np
 from memories.capture.contradictions import Contradiction, contradicted_by_each, forbids, values_in
 from memories.capture.corrections import Correction, corrections_in, is_correction
 from memories.capture.listening import FiledTurn
-from memories.capture.outcomes import approves, takes_back
+from memories.capture.outcomes import approves, bears_out, takes_back
 from memories.capture.phrases import PhraseKind
 from memories.capture.rules import content_words, corrected_sentence, needs_context, teaching_sentences
 from memories.contract import Category, MemsuiteError, Tier, validate_add
@@ -22,15 +22,17 @@ from memories.repository.turn_records import NewTurn
 from memories.repository.vectors import Vector
 from memories.screening import find_instructions, mask_secrets
 from memories.text.normalise import tokens
+from memories.text.query import analyse
 
 DOMAIN = "Lessons"
 """Domain of a proposed memory until a person names a better one."""
 
-SAME_COSINE = 0.80
-"""From here on two rules may say the same; what they name decides (``says_the_same``)."""
+CLOSE_COSINE = 0.80
+"""From here on in meaning, a rule says the same as one that has all of its words and some more."""
 
-SAME_WORDS = 0.5
-"""Share of the shorter rule's words that the other one must hold too."""
+WORDED_COSINE = 0.50
+"""Rules of the same words need not be so close: models know some languages less well. Where each has a word
+that the other lacks (`in English`, `in Norwegian`), no closeness makes them the same."""
 
 CAPTURE = Author("capture", source="capture")
 """Who proposes what was heard live."""
@@ -56,10 +58,19 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A rule with its unit vector."""
+    """A rule with its unit vector, and for each of its words the forms that count as the same."""
 
     rule: str
     vector: Vector
+    words: tuple[frozenset[str], ...]
+
+    @classmethod
+    def of(cls, rule: str, vector: Vector) -> Wording:
+        return cls(rule, vector, tuple(term.variants | {term.word} for term in analyse(rule).terms))
+
+    def lacks_nothing_of(self, other: Wording) -> bool:
+        """Whether every word of the other rule is in this one, in some form."""
+        return all(any(word & own for own in self.words) for word in other.words)
 
 
 def lesson_in(said: Said) -> NewLesson | None:
@@ -87,18 +98,17 @@ def lesson_in(said: Said) -> NewLesson | None:
 
 
 def says_the_same(one: Wording, other: Wording) -> bool:
-    """Whether two rules are near-identical: close in meaning, most words in common, no other values, and
-    both or neither forbidding."""
-    if float(one.vector @ other.vector) < SAME_COSINE:
-        return False
+    """Whether two rules are near-identical: of the same words or all of the shorter one's, close in meaning,
+    without other values, and both or neither forbidding."""
     mine, theirs = values_in(one.rule), values_in(other.rule)
     if (mine or theirs) and not (mine <= theirs or theirs <= mine):
         return False
     if forbids(one.rule) != forbids(other.rule):
         return False
-    words, others = content_words(one.rule), content_words(other.rule)
-    least = min(len(words), len(others))
-    return least == 0 or len(words & others) / least >= SAME_WORDS
+    held = one.lacks_nothing_of(other), other.lacks_nothing_of(one)
+    if not any(held):
+        return False
+    return float(one.vector @ other.vector) >= (WORDED_COSINE if all(held) else CLOSE_COSINE)
 
 
 def propose(repository: MemoryRepository, drafts: Sequence[NewLesson], author: Author) -> Proposed:
@@ -118,7 +128,9 @@ def embedded(repository: MemoryRepository, rules: Iterable[str]) -> dict[str, Wo
     if not distinct:
         return {}
     vectors = repository.embedder.embed_documents(distinct)
-    return {rule: Wording(rule, np.asarray(vector)) for rule, vector in zip(distinct, vectors, strict=True)}
+    return {
+        rule: Wording.of(rule, np.asarray(vector)) for rule, vector in zip(distinct, vectors, strict=True)
+    }
 
 
 class LessonListener:
@@ -137,7 +149,8 @@ class LessonListener:
         propose(repository, drafts, self._author)
         before = [(one.turn, one.before.id) for one in turns if one.before is not None]
         repository.turns.doubt([name for turn, name in before if _is_taken_back(turn)], self._author)
-        repository.turns.confirm([name for turn, name in before if _is_approved(turn)], self._author)
+        approved = [name for turn, name in before if _is_approved(turn)]
+        repository.turns.confirm([*approved, *_borne_out(turns)], self._author)
 
 
 class _Repeats:
@@ -157,6 +170,11 @@ class _Repeats:
         # One that came while the new ones were embedded has no vector: its words alone decide.
         known = rule in self._wordings and other in self._wordings
         return known and says_the_same(self._wordings[rule], self._wordings[other])
+
+
+def _borne_out(turns: Sequence[FiledTurn]) -> list[str]:
+    """Rows of the turns whose answer a tool's result in the same turn confirms."""
+    return [one.row.id for one in turns if one.shown and bears_out(one.shown, one.turn.assistant_text)]
 
 
 def _is_taken_back(turn: NewTurn) -> bool:

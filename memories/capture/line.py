@@ -25,7 +25,8 @@ class LineError(Exception):
 class SpoolLine:
     """A turn as the hook saw it, screened by the quick pass and cut. ``id`` becomes the turn's id; for a
     mirrored entry of the built-in memory ``target`` is which of its lists, and ``retires`` the text of the
-    entry that goes."""
+    entry that goes. ``shown`` is what tools have returned in the turn, kept no longer than until the
+    worker has held the answer against it."""
 
     id: str
     kind: str
@@ -38,6 +39,7 @@ class SpoolLine:
     truncated: bool = False
     target: str = ""
     retires: str = ""
+    shown: str = ""
 
     def as_bytes(self) -> bytes:
         """One line of JSON with its end."""
@@ -54,6 +56,7 @@ class SpoolLine:
             "truncated": self.truncated,
             "target": self.target,
             "retires": self.retires,
+            "shown": self.shown,
         }
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
@@ -76,6 +79,7 @@ class SpoolLine:
                 truncated=bool(body["truncated"]),
                 target=_text(body["target"]),
                 retires=_text(body["retires"]),
+                shown=_text(body["shown"]),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise LineError(f"not a whole line ({type(error).__name__})") from error

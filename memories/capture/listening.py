@@ -13,11 +13,13 @@ from memories.repository.turn_records import NewTurn, Turn
 @dataclass(frozen=True, slots=True)
 class FiledTurn:
     """A turn that has just been filed. ``row`` is the stored row it became or was counted into, as it
-    stands now; ``before`` the turn before it in its session, None for a session's first."""
+    stands now; ``before`` the turn before it in its session, None for a session's first; ``shown`` what
+    tools returned in it, "" where the host does not tell or no tool but recall was called."""
 
     turn: NewTurn
     row: Turn
     before: Turn | None
+    shown: str = ""
 
 
 class Listener(Protocol):

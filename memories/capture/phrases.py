@@ -140,7 +140,7 @@ def _phrase(group: Mapping[str, Any], lists: Mapping[str, str]) -> Phrase:
 
 def _compiled(expression: str, unless: str = "") -> re.Pattern[str]:
     """Whole words: the phrase neither begins nor ends within one."""
-    return re.compile(rf"(?<!\w)(?:{expression})(?:(?<!\w)|(?!\w)){unless}")
+    return re.compile(rf"(?<!\w)(?:{expression})(?:(?<!\w)|(?!\w|-\w)){unless}")
 
 
 def _any(expressions: Iterable[str], lists: Mapping[str, str]) -> str:

@@ -38,13 +38,19 @@ class Recorder:
         self._counts = counts
         self._is_full = False
 
-    def exchange(self, user_text: str, assistant_text: str, place: Place, echo: EchoGuard) -> bool:
-        """A completed turn; False where nothing of it is left to file, or it could not be kept."""
+    def exchange(
+        self, user_text: str, assistant_text: str, place: Place, echo: EchoGuard, shown: str = ""
+    ) -> bool:
+        """A completed turn, and what tools returned in it; False where nothing of it is left to file, or
+        it could not be kept."""
         user, assistant = _Side.of(user_text).without(echo), _Side.of(assistant_text).without(echo)
         if not user.text and not assistant.text:
             self._counts.add(Counted.ECHOES)
             return False
-        return self._append(self._line(EXCHANGE, user, assistant, place))
+        line = self._line(EXCHANGE, user, assistant, place)
+        if shown:
+            line = replace(line, shown=self._screened(_Side.of(shown)).text)
+        return self._append(line)
 
     def delegation(self, task: str, result: str, place: Place) -> bool:
         """A finished task of a subagent."""

@@ -45,9 +45,7 @@ def findings(repository: MemoryRepository) -> Iterator[Finding]:
     allowed = repository.settings.allowed_secret_patterns
     memories = repository.read(lambda snapshot: snapshot.memories_where(""))
     confirmed = {
-        name
-        for name, used in repository.usage.get([one.id for one in memories]).items()
-        if used.confirmations
+        name for name, used in repository.usage.of([one.id for one in memories]).items() if used.confirmations
     }
     for memory in memories:
         yield from findings_in(memory, confirmed=memory.id in confirmed, allowed=allowed)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BATCH = 64
-"""Turns in one commit."""
+BATCH = 16
+"""Turns in one commit, which costs what embedding three of them does. Few, so that even a process that
+lives for seconds gets some filed of what an earlier one has left."""
 
 QUIET = 0.25
 """Seconds without a new turn before filing begins: turns then come together, and filing does not compete
@@ -42,8 +43,9 @@ LOOK_AROUND = 60.0
 COMMIT_SECONDS = 0.8
 """Kept free at the end of a stop: what is embedded by then still has to be committed."""
 
-LAST_WAIT = 2.0
-"""Seconds a process that ends waits for a thread that could not be stopped in time."""
+LAST_WAIT = 10.0
+"""Seconds for which the end of a process may wait for a thread that could not be stopped in time: it is
+inside one commit at most, and would otherwise have begun it in vain."""
 
 _GLANCE = 0.05
 """Seconds between two looks of one who waits for the spool to be empty."""
@@ -67,7 +69,7 @@ class Worker:
         open_repository: Opener,
         *,
         spawn: Spawner,
-        listener: Listener | None = None,
+        listener: Callable[[], Listener | None] = lambda: None,
     ) -> None:
         self.settings = settings
         self.problem = ""
@@ -213,7 +215,7 @@ class Worker:
             # Here and not at the top: this brings the engine, and a hook waits for this module.
             from memories.capture.filing import Filer
 
-            done = self._filed(Filer(repository, self.settings, self._counts, self._listener), batch)
+            done = self._filed(Filer(repository, self.settings, self._counts, self._listener()), batch)
         return batch.end if done == len(batch.waiting) else batch.waiting[done - 1].end
 
     def _filed(self, filer: Filer, batch: Batch) -> int:

@@ -14,9 +14,10 @@ _PLACES = (
     (schema.MEMORIES, "operation_id"),
     (schema.REVISIONS, "operation_id"),
     (schema.REVISIONS, "before_operation_id"),
+    (schema.IMPORTS, "operation_id"),
 )
 """A memory that stands as the operation left it, a state the operation replaced, and one it had written
-that another replaced since."""
+that another replaced since; of an import also that there was one, since it may be of turns alone."""
 
 
 def written_of(store: MemoryRepository, operation_ids: Iterable[str]) -> frozenset[str]:

@@ -105,9 +105,7 @@ def _about(repository: MemoryRepository, change: BulkChange) -> list[str]:
     """What merging into a tag that exists means, and what superseding does."""
     if change.action is Action.SUPERSEDE:
         names = undoing.subjects_of(repository, [change.by])
-        return [
-            f"{' '.join(names)} supersedes them: a search that finds one of them answers with it instead."
-        ]
+        return [f"{' '.join(names)} supersedes them: a search that finds one of them names it first."]
     if change.action is not Action.MERGE_TAGS or change.target in change.tags:
         return []
     held = repository.catalogue().counts("tags").get(change.target, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -62,10 +63,10 @@ class Days:
             made[at] = made.get(at, 0) + row["day_count"]
         return unit, [Point(_label(at, unit), made.get(at, 0)) for at in _steps(first, last, unit)]
 
-    def _between(self, first: date, last: date) -> list[dict[str, object]]:
+    def _between(self, first: date, last: date) -> list[dict[str, Any]]:
         since, until = (pa.scalar(datetime.combine(day, time(), UTC), self._moment) for day in (first, last))
         within = pc.and_(pc.greater_equal(self._rows["day"], since), pc.less_equal(self._rows["day"], until))
-        found: list[dict[str, object]] = self._rows.filter(within).to_pylist()
+        found: list[dict[str, Any]] = self._rows.filter(within).to_pylist()
         return found
 
     def _names(self, days: list[datetime]) -> dict[datetime, tuple[str, ...]]:

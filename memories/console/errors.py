@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from memories.console.api.answers import ROOT as API
 from memories.console.api.answers import refusal
 from memories.console.repository_access import retry_after, status_of
+from memories.console.uploads import UPLOAD_MAX, is_signed_in
 from memories.contract import ErrorCode, MemsuiteError
 
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, TOO_LARGE, BROKEN = 400, 403, 404, 413, 500
@@ -88,7 +90,7 @@ class SizeMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if _length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        if _length(request) > _most(request):
             says = "Send less at once."
             return error_response(request, Problem(TOO_LARGE, says, ErrorCode.PAYLOAD_TOO_LARGE.value))
         return self.get_response(request)
@@ -134,6 +136,14 @@ def page_not_found(request: HttpRequest, exception: Exception | None = None) -> 
 def server_error(request: HttpRequest) -> HttpResponse:
     says = "Nothing was changed by this request unless a page says so. The log of the server tells more."
     return error_response(request, Problem(BROKEN, says))
+
+
+def _most(request: HttpRequest) -> int:
+    """Bytes a request may have; a file to import may be larger, from somebody who has signed in."""
+    uploads = request.method == "POST" and request.path == reverse("console:imports")
+    if not uploads or not is_signed_in(request):
+        return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+    return UPLOAD_MAX
 
 
 def _length(request: HttpRequest) -> int:

@@ -102,7 +102,7 @@ def _in_conflict(snapshot: Snapshot) -> list[str]:
 
 
 def _found(repository: MemoryRepository, wanted: MemoryFilter, table: pa.Table) -> list[str]:
-    """What the searched text finds: as the agent does best first, as plain text among ``table`` in no order."""
+    """What the searched text finds: as the agent searches best first, as plain text in no order."""
     if wanted.how == "words":
         request = SearchRequest(
             wanted.q,

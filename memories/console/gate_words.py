@@ -46,8 +46,8 @@ _LACKS: dict[str, Callable[[float], str]] = {
     "coverage": lambda value: f"holds {value:.0%} of the words",
     "topic": lambda value: f"holds {value:.0%} of the words beside the names",
     "centred": lambda value: "not near enough in meaning",
-    "both": lambda value: "words and meaning do not agree on it",
-    "topic_both": lambda value: "words and meaning do not agree on it",
+    "both": lambda value: "words and meaning disagree",
+    "topic_both": lambda value: "words and meaning disagree",
     "distinctive": lambda value: "lacks the distinctive word",
 }
 """What a memory may be short of. The other features are rewards, which nothing need earn."""

@@ -16,7 +16,9 @@ from memories.contract import MemoryForm, MemsuiteError, claims_of, validate_pat
 from memories.contract.limits import FACTS_TOTAL_MAX
 from memories.repository import MemoryRepository, StoredMemory, Usage
 from memories.repository.edges import Edge
+from memories.repository.write_context import retagged
 from memories.screening import refuse_secrets
+from memories.text.entities import tags as all_tags
 
 LETTERS = "ABCDEFGHIJKL"
 
@@ -54,7 +56,6 @@ class Merged:
     characters: int
     most_characters: int
     repointed: int
-    kept: int
     problem: str = ""
     code: str = ""
 
@@ -106,24 +107,23 @@ def merged(store: MemoryRepository, form: MergeForm) -> Merged:
     """What the merge would store. Writes nothing and embeds nothing."""
     memories = {member.memory.id: member.memory for member in form.members}
     keeper = memories[form.keeper]
-    tags = _united_tags([memories[name] for name in form.chosen])
     edges = store.read(lambda snapshot: snapshot.edges_of(form.others))
     shown = Merged(
-        None,
-        "",
-        tags,
-        sum(map(len, form.kept_facts)),
-        FACTS_TOTAL_MAX,
-        _repointed(edges, form.chosen),
-        len(form.kept_facts),
+        form=None,
+        content="",
+        tags=(),
+        characters=sum(map(len, form.kept_facts)),
+        most_characters=FACTS_TOTAL_MAX,
+        repointed=_repointed(edges, form.chosen),
     )
     try:
         patch: dict[str, object] = {"facts": list(form.kept_facts)}
         asked = validate_patch(patch, keeper.form()).form_over(keeper.form())
-        refuse_secrets(asked)
+        refuse_secrets(asked, allowed=store.settings.allowed_secret_patterns)
     except MemsuiteError as error:
         return replace(shown, problem=error.message, code=error.code.value)
-    return replace(shown, form=asked, content=asked.content)
+    tags = _united_tags(asked, [keeper, *(memories[name] for name in form.others)])
+    return replace(shown, form=asked, content=asked.content, tags=tags)
 
 
 def _members(store: MemoryRepository, group: Group) -> tuple[Member, ...]:
@@ -217,12 +217,16 @@ def _profile(text: str) -> FactProfile:
 # --- tags and edges ---------------------------------------------------------------------
 
 
-def _united_tags(memories: Sequence[StoredMemory]) -> tuple[str, ...]:
+def _united_tags(merged: MemoryForm, memories: Sequence[StoredMemory]) -> tuple[str, ...]:
+    """The tags as the merge unites them: those given to any, and those found in the words that stay, unless
+    a person has set some."""
+    by_hand = any(memory.tags_manual for memory in memories)
     kept: dict[str, str] = {}
     for memory in memories:
-        for tag in memory.tags:
+        for tag in retagged(memory.form(), memory.form(), by_hand).tags:
             kept.setdefault(tag.casefold(), tag)
-    return tuple(kept.values())
+    given = tuple(kept.values())
+    return given if by_hand else all_tags(replace(merged, tags=given))
 
 
 def _repointed(edges: Sequence[Edge], chosen: Sequence[str]) -> int:

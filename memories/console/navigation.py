@@ -36,7 +36,8 @@ class Page:
 
     ``icon`` is a symbol of ``templates/console/parts/icons.html`` without its ``i-``. ``key`` is the letter
     that follows ``g`` on the keyboard. ``count`` gives the exact number shown at the right, ``due`` marks it
-    as work that waits. ``order`` places the link within its section.
+    as work that waits; ``light`` says that counting costs nothing, whatever has changed. ``order`` places the
+    link within its section.
     """
 
     section: Section
@@ -48,6 +49,7 @@ class Page:
     key: str = ""
     count: Callable[[MemoryRepository], int] | None = None
     due: bool = False
+    light: bool = False
 
     def allows(self, user: User | AnonymousUser) -> bool:
         return allows(user, full_name(self.permission))

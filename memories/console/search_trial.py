@@ -195,11 +195,11 @@ def _fate(
     is_suppressed: bool,
     weights: Mapping[str, float],
 ) -> tuple[Outcome, str]:
-    if result is not None and not isinstance(result.shown, Neighbour):
+    if result is not None and isinstance(result.shown, Neighbour):
+        return Outcome.RETURNED, f"by its relation {result.shown.relation_type}"
+    if result is not None:
         replaced = "; superseded, so it stands after what replaced it" if result.superseded_by else ""
         return Outcome.RETURNED, why_passed(row, weights) + replaced
-    if result is not None:
-        return Outcome.RETURNED, f"by its relation {result.shown.relation_type}"
     if is_suppressed:
         return Outcome.HELD_BACK, "two of its subject are in the answer already"
     if row["passed"]:
@@ -212,7 +212,7 @@ def _proposed(
     shares: Mapping[str, float] | None,
     known: Mapping[str, StoredMemory],
 ) -> Iterator[Proposed]:
-    """A list in its own order; its words by their share of the best there could be, its cosines as they are."""
+    """A list in its own order: words by their share of the best there could be, cosines as they are."""
     for place, row in enumerate(rows, 1):
         value = row["cosine"] if shares is None else shares.get(row["id"], 0.0)
         yield Proposed(place, row["id"], known.get(row["id"]), value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
 from memories.console.navigation import Page, page_url, rail_pages
+from memories.console.rail_counts import rail_counts
 from memories.console.repository_access import repository
 from memories.contract import MemsuiteError
 from memories.embedding.base import Readiness
@@ -18,12 +19,19 @@ from memories.embedding.identity import EmbeddingIdentity
 
 @dataclass(frozen=True, slots=True)
 class RailLink:
-    """A page as the rail shows it to one person; ``count`` is None where there is nothing to count."""
+    """A page as the rail shows it to one person; ``count`` is None where there is nothing to count, or
+    where it ``waits`` for being counted."""
 
     page: Page
     url: str
     count: int | None
     current: bool
+    waits: bool = False
+
+    @property
+    def count_id(self) -> str:
+        """The id of the element that shows the number."""
+        return f"n-{self.page.url_name.rpartition(':')[2]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +76,24 @@ class Shell:
         sections: dict[str, list[RailLink]] = {}
         for page, address in shown:
             if address:
-                link = RailLink(page, address, _count(page), address == current)
+                link = _link(page, address, current=address == current)
                 sections.setdefault(str(page.section), []).append(link)
         return list(sections.items())
+
+    @property
+    def counts_wait(self) -> bool:
+        """Whether numbers of the rail are still to be brought."""
+        return any(link.waits for _, links in self.rail for link in links)
+
+    @property
+    def counted(self) -> list[RailLink]:
+        """The pages of the rail with all their numbers, counted now."""
+        return [
+            replace(link, count=rail_counts.count(repository(), link.page), waits=False)
+            for _, links in self.rail
+            for link in links
+            if link.page.count is not None
+        ]
 
     @property
     def database(self) -> str:
@@ -131,13 +154,17 @@ def _address(page: Page) -> str:
         return ""
 
 
-def _count(page: Page) -> int | None:
-    if page.count is None:
-        return None
+def _link(page: Page, address: str, *, current: bool) -> RailLink:
+    if page.count is None or not _is_known(page):
+        return RailLink(page, address, None, current, waits=page.count is not None)
+    return RailLink(page, address, rail_counts.count(repository(), page), current)
+
+
+def _is_known(page: Page) -> bool:
     try:
-        return page.count(repository())
+        return rail_counts.is_known(repository(), page)
     except MemsuiteError:
-        return None
+        return True  # a database that cannot be read is not read again for its numbers
 
 
 def _current(addresses: list[str], path: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import MemoryRepository, Snapshot, UndoResult, schema
 from memories.repository.engine import quoted
+from memories.repository.import_undo import import_of
 
 NAMED = 3
 """Memories a message names before it counts the rest."""
@@ -16,7 +17,7 @@ def touched_by(repository: MemoryRepository, operation_id: str) -> list[str]:
     """The memories an operation wrote or took away. Raises ``not_found`` for an operation that the store
     does not know."""
     found = repository.read(lambda snapshot: _touched(snapshot, operation_id))
-    if not found:
+    if not found and repository.read(lambda snapshot: import_of(snapshot, operation_id)) is None:
         raise MemsuiteError(
             ErrorCode.NOT_FOUND, "operation_id", "No operation has this id.", received=operation_id
         )
@@ -27,7 +28,7 @@ def told(repository: MemoryRepository, result: UndoResult) -> str:
     """What an undo did, in a sentence; what it left alone by name."""
     undone, skipped = len(result.undone), len(result.skipped)
     if not undone and not skipped:
-        return "Nothing to undo"
+        return "Undone" if result.operation_id else "Nothing to undo"
     if not skipped:
         return f"Undone, {undone:,} {'memory' if undone == 1 else 'memories'} as before"
     whole = f"Undone for {undone:,} of {undone + skipped:,}" if undone else "Not undone"
@@ -50,6 +51,11 @@ def subjects_of(repository: MemoryRepository, ids: Sequence[str], most: int = NA
 
 def _touched(snapshot: Snapshot, operation_id: str) -> list[str]:
     mine, replaced = f"operation_id = {quoted(operation_id)}", f"before_operation_id = {quoted(operation_id)}"
+    imported = import_of(snapshot, operation_id)
+    if imported is not None and imported["whole"]:
+        # The tables were taken with the operations in them; what has changed since has a later generation.
+        mine = f"generation <= {int(imported['generation'])}"
+        return sorted(row["id"] for row in snapshot.rows(schema.MEMORIES, mine, ["id"]))
     written = snapshot.rows(schema.MEMORIES, mine, ["id"])
     revised = snapshot.rows(schema.REVISIONS, f"{mine} OR {replaced}", ["memory_id"])
     return sorted({row["id"] for row in written} | {row["memory_id"] for row in revised})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,7 @@ from memories.interchange.items import (
 from memories.interchange.masking import kept_row, masked, refuse_secrets_in
 from memories.interchange.systems import System
 from memories.repository import schema
+from memories.repository.edges import edges_of_form
 from memories.repository.import_stage import USAGE
 from memories.repository.lessons import Evidence, LessonStatus
 from memories.repository.quarantine import Misfit
@@ -65,11 +66,19 @@ class Step:
 class Gathering:
     """Turns items into rows. Without an embedder (a dry run) vectors are left out."""
 
-    def __init__(self, system: System, embedder: Embedder | None, *, user_id: str = "") -> None:
+    def __init__(
+        self,
+        system: System,
+        embedder: Embedder | None,
+        *,
+        user_id: str = "",
+        allowed_secrets: Collection[str] = (),
+    ) -> None:
         self._system = system
         self._embedder = embedder
         self._identity = str(embedder.identity) if embedder is not None else ""
         self._user_id = user_id
+        self._allowed = allowed_secrets
         self._at = now()
         self._last: OrderedDict[str, Vector] = OrderedDict()
 
@@ -109,7 +118,7 @@ class Gathering:
 
     def _memory(self, step: Step, item: MemoryItem) -> None:
         request = validate_add(item.payload)
-        refuse_secrets(request.form)
+        refuse_secrets(request.form, allowed=self._allowed)
         form = request.form
         kept_tags = "tags_manual" in item.columns
         row = derived_columns(form, tags_manual=kept_tags) | self._memory_columns(item, form)
@@ -118,7 +127,7 @@ class Gathering:
         row |= {"id": item.id or fallback, "fallback_id": fallback}
         self._vector(step, row, "vector", item.vector, item.embedding_id, embedding_text(form))
         step.add(schema.MEMORIES, row)
-        for edge in item.edges:
+        for edge in item.edges or edges_of_form(row["id"], form, row["created_at"]):
             step.add(schema.EDGES, edge.as_row())
         if item.recalls:
             step.add(USAGE, _usage(row["id"], item, self._at))
@@ -200,7 +209,7 @@ class Gathering:
 
     def _lesson(self, step: Step, item: LessonItem) -> None:
         request = validate_add(item.proposed)
-        refuse_secrets(request.form)
+        refuse_secrets(request.form, allowed=self._allowed)
         said_at = item.said_at or self._at
         evidence = Evidence(
             source=str(self._system),

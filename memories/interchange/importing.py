@@ -94,10 +94,12 @@ def import_from(
     actor: str = "",
     user_id: str = "",
     operation_id: str = "",
+    label: str = "",
     dry_run: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> ImportReport:
     """Import everything a source holds, as one operation that can be undone. A dry run writes nothing.
+    ``label`` is what a person knows the source as, where that is not its path.
 
     Killed and run again it goes on where it stopped. Raises what makes the whole source unusable, and
     ``embedding_model_mismatch``, ``embedding_failed``, ``store_busy``, ``disk_full`` with what was
@@ -107,7 +109,12 @@ def import_from(
     repository.require_identity()
     embedder = repository.embedder
     reader = reader_of(system, path, None if dry_run else embedder)
-    gathering = Gathering(system, None if dry_run else embedder, user_id=user_id)
+    gathering = Gathering(
+        system,
+        None if dry_run else embedder,
+        user_id=user_id,
+        allowed_secrets=repository.settings.allowed_secret_patterns,
+    )
     author = Author(
         actor or f"import:{system}", user_id=user_id, source=f"import:{system}", operation_id=operation_id
     )
@@ -116,15 +123,18 @@ def import_from(
         _gather(reader, gathering, stage, progress)
         misfits = [_reported(row) for row in islice(stage.rows(schema.QUARANTINE), MISFITS_REPORTED)]
         counts = stage.counts
+        # With a row set aside the rest would refer to what is not there.
+        whole = reader.whole and not _under(counts, "quarantined ")
         if dry_run:
-            plan = repository.imports.plan(stage, whole=reader.whole)
+            plan = repository.imports.plan(stage, whole=whole)
             result = ImportResult("", plan, _would_add(stage, plan))
         else:
-            origin = ImportOrigin(str(system), str(path), reader.whole, reader.generation)
+            origin = ImportOrigin(str(system), label or str(path), whole, reader.generation)
             result = repository.imports.commit(
                 stage, author, origin, progress=lambda done, total: progress("Writing", done, total)
             )
-    return _report(system, path, dry_run, result, counts, misfits, resumed_from, time.monotonic() - started)
+    name = label or str(path)
+    return _report(system, name, dry_run, result, counts, misfits, resumed_from, time.monotonic() - started)
 
 
 @contextmanager
@@ -179,7 +189,7 @@ def _reported(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _report(
     system: System,
-    path: Path,
+    name: str,
     dry_run: bool,
     result: ImportResult,
     counts: Counter[str],
@@ -194,7 +204,7 @@ def _report(
         )
     return ImportReport(
         system=system,
-        source=str(path),
+        source=name,
         dry_run=dry_run,
         operation_id=result.operation_id,
         whole=result.plan.whole,

@@ -28,6 +28,9 @@ from memories.repository.write_context import (
 )
 from memories.screening import refuse_secrets
 
+LESSON = "lesson"
+"""Source of what a person made of a lesson."""
+
 
 @dataclass
 class _Item:
@@ -252,5 +255,6 @@ def _new_row(item: _Item, author: Author, moment: datetime) -> Row:
         "created_at": moment,
         "updated_at": moment,
         "reviewed_at": None,
-        "approved_by": "",
+        # A lesson becomes a memory only by the hand of the person who approves it.
+        "approved_by": author.actor if author.source == LESSON else "",
     }

@@ -26,7 +26,7 @@ from memories.repository.relations import Superseding
 from memories.repository.results import BulkResult
 from memories.repository.vectors import Vector
 from memories.repository.write_context import WriteContext, not_found
-from memories.text.normalise import index_text
+from memories.text.normalise import retagged
 
 Progress = Callable[[int, int], None]
 """Told how many of how many memories are prepared; the commit follows the last call."""
@@ -91,7 +91,7 @@ class BulkChange:
         if self.action is Action.MARK_REVIEWED:
             changed = {"reviewed_at": at, "approved_by": author.actor}
         changed = {name: value for name, value in changed.items() if row[name] != value}
-        return changed | _derived(row | changed, relations, set(changed)) if changed else {}
+        return changed | _derived(row, changed, relations) if changed else {}
 
 
 class BulkWriter:
@@ -293,13 +293,21 @@ _COLUMNS: Mapping[Action, Callable[[BulkChange, Row], Row]] = {
 }
 
 
-def _derived(row: Row, relations: Sequence[Relation], names: set[str]) -> Row:
+def _derived(before: Row, changed: Row, relations: Sequence[Relation]) -> Row:
     """What follows from the columns that changed, and nothing that does not."""
     derived: Row = {}
-    if "tags" in names:
-        words = index_text(domain=row["domain"], subject=row["subject"], facts=row["facts"], tags=row["tags"])
+    row = before | changed
+    if "tags" in changed:
+        words = retagged(
+            before["search_text"],
+            domain=row["domain"],
+            subject=row["subject"],
+            facts=row["facts"],
+            before=before["tags"],
+            tags=row["tags"],
+        )
         derived |= {"search_text": words, "tags_manual": True}
-    if names & {"tier", "category"}:
+    if changed.keys() & {"tier", "category"}:
         content = canonical_text(row["domain"], row["subject"], row["facts"], Tier(row["tier"]))
         derived |= {
             "content": content,

@@ -161,13 +161,17 @@ class ChangeSet:
         after |= {edge.edge_key: edge for _, edge in incoming}
         labels = self._resolved(after.values(), before.keys() - after.keys())
         for edge in labels.removed:
-            before.setdefault(edge.edge_key, edge)
-            after.pop(edge.edge_key, None)
+            # One that was declared just now was never stored without its target.
+            if after.pop(edge.edge_key, None) is None:
+                before.setdefault(edge.edge_key, edge)
         after |= {edge.edge_key: edge for edge in labels.added}
         for key in before.keys() - after.keys():
             self.transaction.delete(schema.EDGES, key)
         for key in after.keys() - before.keys():
-            self.transaction.replace(schema.EDGES, after[key].as_row())
+            # Of a memory that is new nothing can be there yet, and adding costs half of replacing.
+            is_new = (changed := self._changed.get(after[key].source_id)) is not None and changed.is_new
+            put = self.transaction.add if is_new else self.transaction.replace
+            put(schema.EDGES, after[key].as_row())
 
     def _edges_after(self, existing: Sequence[Edge]) -> Iterable[Edge]:
         """The edges of the changed memories once their rows are as they will be."""

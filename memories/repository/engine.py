@@ -61,8 +61,8 @@ def query_of(table: Table) -> Any:
     """A query of a table, for ``fetched``. Filters hold before ranking."""
     # The handle's own asynchronous one: its synchronous queries go to the engine's thread a dozen
     # times each, to look at the schema, which is longer than many of them take.
-    inner: Any = table._table
-    return inner.query()
+    handle: Any = table
+    return handle._table.query()
 
 
 def fetched(query: Any) -> pa.Table:
@@ -72,6 +72,16 @@ def fetched(query: Any) -> pa.Table:
     loop: Any = LOOP
     found: pa.Table = loop.run(query.to_arrow())
     return found
+
+
+def streamed(query: Any) -> Iterator[pa.RecordBatch]:
+    """The rows a query finds, part by part: for what would be too much at once."""
+    from lancedb.background_loop import LOOP
+
+    loop: Any = LOOP
+    reader = loop.run(query.to_batches())
+    while (batch := loop.run(anext(reader, None))) is not None:
+        yield batch
 
 
 def quoted(text: str) -> str:

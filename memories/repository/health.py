@@ -198,7 +198,6 @@ def _table(files: DatabaseFiles, snapshot: Snapshot, name: str, at: int) -> Tabl
     folder = files.table(name)
     manifest = _manifest(folder, at)
     rows = _rows(snapshot, name) if manifest is not None else None
-    parts = list(manifest.files()) if manifest is not None else []
     return TableHealth(
         name=name,
         state=_state(folder, manifest, rows),
@@ -207,7 +206,7 @@ def _table(files: DatabaseFiles, snapshot: Snapshot, name: str, at: int) -> Tabl
         versions_kept=len(list((folder / "_versions").glob("*.manifest"))),
         fragments=len(manifest.fragments) if manifest is not None else None,
         size=bytes_below(folder),
-        live=sum(_size_of(path) for path in [manifest_path(folder, at), *(part.path for part in parts)]),
+        live=live_bytes(manifest) if manifest is not None else _size_of(manifest_path(folder, at)),
     )
 
 
@@ -281,6 +280,11 @@ def _spool(files: DatabaseFiles) -> int | None:
     """How many files wait in the spool; None where there is none."""
     spool = files.side / "spool"
     return sum(1 for path in spool.iterdir() if path.is_file()) if spool.is_dir() else None
+
+
+def live_bytes(manifest: Manifest) -> int:
+    """Bytes of everything one version of a table is made of."""
+    return sum(_size_of(path) for path in [manifest.path, *(part.path for part in manifest.files())])
 
 
 def bytes_below(path: Path) -> int:

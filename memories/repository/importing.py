@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,8 @@ import pyarrow as pa
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import schema
+from memories.repository.edges import Edge
+from memories.repository.engine import is_in
 from memories.repository.ids import new_id
 from memories.repository.import_following import (
     NewConflicts,
@@ -140,11 +141,12 @@ class Importer:
             if not _still_holds(transaction.snapshot, stage, plan, ready.stamp):
                 return None
             transaction.stamp = ready.stamp
-            edges, following = _follow(transaction, stage, ready)
+            edges, following = _follow(transaction, stage, ready, origin)
             _write(transaction, ready, author, origin, [*ready.listed, *following])
         written = {name: rows.rows for name, rows in ready.tables.items() if rows.rows}
         written |= {schema.EDGES: len(edges.added)} if edges.added else {}
-        written |= _counted(following)
+        for name, count in _counted(following).items():
+            written[name] = written.get(name, 0) + count
         dangling = tuple(edge.source_id for edge in edges.dangling)
         return ImportResult(ready.stamp.operation_id, plan, written, dangling)
 
@@ -340,13 +342,39 @@ def _still_holds(snapshot: Snapshot, stage: ImportStage, plan: ImportPlan, stamp
     return plan_import(stage, snapshot, whole=plan.whole).same_as(plan)
 
 
-def _follow(transaction: Transaction, stage: ImportStage, ready: _Ready) -> tuple[NewEdges, list[Row]]:
+def _follow(
+    transaction: Transaction, stage: ImportStage, ready: _Ready, origin: ImportOrigin
+) -> tuple[NewEdges, list[Row]]:
     if ready.plan.whole:
         return NewEdges((), (), ()), []
     snapshot = transaction.snapshot
     edges = new_edges(stage, ready.plan, snapshot, ready.subjects)
     conflicts: NewConflicts = new_conflicts(stage, ready.plan, snapshot, ready.subjects, ready.stamp)
-    return edges, write_following(transaction, edges, conflicts)
+    written = write_following(transaction, edges, conflicts)
+    return edges, [*written, *_set_aside(transaction, edges.dangling, ready.stamp, origin)]
+
+
+def _set_aside(
+    transaction: Transaction, dangling: Sequence[Edge], stamp: Stamp, origin: ImportOrigin
+) -> list[Row]:
+    """Edges of new memories whose target is neither stored nor imported; which rows those are."""
+    rows = {}
+    for edge in dangling:
+        misfit = Misfit(
+            system=origin.system,
+            kind="edge",
+            place=f"edge of {edge.source_id}",
+            source_id=edge.source_id,
+            code=str(ErrorCode.INVALID_RELATION_TARGET),
+            field="target_id",
+            message="The relation points at a memory that is neither here nor in the source.",
+            row={"type": edge.relation_type, "target_id": edge.target_id},
+        )
+        rows[misfit.id] = misfit.as_row(stamp.at)
+    there = transaction.snapshot.rows(schema.QUARANTINE, is_in("id", sorted(rows)), ["id"]) if rows else []
+    for name in rows.keys() - {row["id"] for row in there}:
+        transaction.replace(schema.QUARANTINE, rows[name])
+    return [{"table": schema.QUARANTINE, "key": name} for name in rows]
 
 
 def _write(
@@ -374,7 +402,3 @@ def _counted(rows: Sequence[Row]) -> dict[str, int]:
     for row in rows:
         counts[row["table"]] = counts.get(row["table"], 0) + 1
     return counts
-
-
-def misfit_rows(misfits: Sequence[Misfit], at: datetime) -> list[Row]:
-    return [misfit.as_row(at) for misfit in misfits]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,9 @@ class Integrity:
         }
 
 
-def verify(path: Path, progress: Progress) -> Integrity:
-    """Read every row of every table of the state HEAD names, in batches.
+def verify(path: Path, progress: Progress, *, shared: bool = True) -> Integrity:
+    """Read every row of every table of the state HEAD names, in batches. ``shared`` holds the readers'
+    lock meanwhile; without it nobody else may be at work there.
 
     Writes nothing. Raises ``store_unavailable`` only where there is no HEAD to go by.
     """
@@ -99,7 +101,7 @@ def verify(path: Path, progress: Progress) -> Integrity:
     line = read_line(files.head)
     if line is None:
         return Integrity()
-    with ReadersLock(files.readers_lock).shared():
+    with ReadersLock(files.readers_lock).shared() if shared else nullcontext():
         return _Reading(files, state_named(files, line), progress).run()
 
 
@@ -294,7 +296,7 @@ def _revision_problems(row: Row) -> Iterator[str]:
 def _is_as_hashed(row: Row) -> bool:
     """Whether a memory of this or of an older layout holds the values its hash was made from."""
     values = {name: value for name, value in row.items() if name not in _UNHASHED}
-    return hash_of(values, row[schema.VECTOR]) == row["content_hash"]
+    return bool(hash_of(values, row[schema.VECTOR]) == row["content_hash"])
 
 
 _CHECKS: Mapping[str, Callable[[Row], Iterable[str]]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -174,6 +175,16 @@ def newest_version(table: Path) -> int | None:
     names = (path.stem for path in (table / "_versions").glob("*.manifest"))
     numbers = [_NEWEST_FIRST - int(name) for name in names if name.isdigit() and len(name) == 20]
     return max(numbers, default=None)
+
+
+def versions_made(table: Path) -> dict[int, float]:
+    """The versions that are kept, each with the time (seconds since the epoch) it was written."""
+    made: dict[int, float] = {}
+    for path in (table / "_versions").glob("*.manifest"):
+        if path.stem.isdigit() and len(path.stem) == 20:
+            with suppress(FileNotFoundError):  # removed since it was listed
+                made[_NEWEST_FIRST - int(path.stem)] = path.stat().st_mtime
+    return made
 
 
 def damaged_files(tables: Mapping[Path, int]) -> list[tuple[Path, str]]:

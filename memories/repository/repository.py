@@ -21,6 +21,7 @@ from memories.repository.importing import Importer
 from memories.repository.ledger import Conflict, conflict_of
 from memories.repository.lessons import Lessons
 from memories.repository.merging import Merger, MergeRequest
+from memories.repository.purging import Copies, Elsewhere, Purger, PurgeResult
 from memories.repository.quarantine import Quarantine
 from memories.repository.records import Author, StoredMemory
 from memories.repository.reembed import Reembedding
@@ -38,11 +39,13 @@ from memories.repository.results import (
     UndoResult,
     UpdateResult,
 )
+from memories.repository.retention import Retention
 from memories.repository.revisions import Revision
 from memories.repository.snapshot import Snapshot
 from memories.repository.store import Store
 from memories.repository.turns import Turns
 from memories.repository.updating import Updater
+from memories.repository.upkeep import Maintenance
 from memories.repository.usage import Usage, UsageStore
 from memories.repository.write_context import WriteContext, not_found
 from memories.settings import Settings
@@ -84,6 +87,7 @@ class MemoryRepository:
         self.turns = Turns(self._context)
         self.imports = Importer(self._context)
         self.quarantine = Quarantine(self._context)
+        self.retention = Retention(self._context)
         self.lessons = Lessons(self._context)
 
     @classmethod
@@ -179,6 +183,21 @@ class MemoryRepository:
     def undo(self, operation_id: str, author: Author) -> UndoResult:
         """Take an operation back where nothing has changed since."""
         return self._history.undo(operation_id, author)
+
+    def purge(
+        self,
+        ids: Sequence[str],
+        copies: Copies = Copies.REWRITE,
+        *,
+        elsewhere: Elsewhere | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> PurgeResult:
+        """Erase memories for good: from every table, file, count of use and managed backup."""
+        return Purger(self.settings).purge(ids, copies, elsewhere=elsewhere, progress=progress)
+
+    def maintenance(self) -> Maintenance:
+        """The upkeep of the files, and the backups."""
+        return Maintenance(self.settings)
 
     def reembedding(self) -> Reembedding:
         """The step from the stored vectors' model to the configured one."""

@@ -11,7 +11,7 @@ from typing import Any
 from memories.repository.edges import Edge, edge_of
 from memories.repository.ids import new_id
 from memories.repository.ledger import Conflict, conflict_of
-from memories.repository.records import Row, from_json, to_json
+from memories.repository.records import Row, as_json, from_json
 
 MEMORY_TIMES = ("created_at", "updated_at", "reviewed_at")
 EDGE_TIMES = ("created_at",)
@@ -100,9 +100,9 @@ def revision_row(
     row = dict(before.row) if before.row is not None else None
     vector = row.pop("vector") if row is not None else None
     kept = {
-        "row": to_json(row) if row is not None else None,
-        "edges": [to_json(edge.as_row()) for edge in before.edges],
-        "closed": [to_json(conflict.as_row()) for conflict in ledger],
+        "row": row,
+        "edges": [edge.as_row() for edge in before.edges],
+        "closed": [conflict.as_row() for conflict in ledger],
     }
     return {
         "revision_key": new_id(),
@@ -117,7 +117,7 @@ def revision_row(
         "generation": stamp.generation,
         "removed": removed,
         "before_operation_id": row["operation_id"] if row is not None else "",
-        "before": json.dumps(kept, ensure_ascii=False, separators=(",", ":")),
+        "before": as_json(kept),
         "before_vector": vector,
     }
 

@@ -24,6 +24,7 @@ from memories.repository.engine import (
     is_in,
     query_of,
     quoted,
+    streamed,
 )
 from memories.repository.files import DatabaseFiles
 from memories.repository.head import Head
@@ -216,13 +217,18 @@ class Snapshot:
             for row in self.rows(schema.MEMORIES, is_in("id", batch), LIGHT)
         }
 
-    def texts(self, ids: Iterable[str] | None = None) -> Iterator[pa.Table]:
-        """``id``, ``subject`` and ``search_text`` of some memories, or of all."""
-        filters = [""] if ids is None else [is_in("id", batch) for batch in batches(ids)]
-        for where in filters:
-            found = self.arrow(schema.MEMORIES, where, ["id", "subject", schema.TEXT])
-            if found is not None:
-                yield found
+    def texts(self, ids: Iterable[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """``id``, ``subject`` and ``search_text`` of some memories, or of all, in parts."""
+        return self._parts(ids, ["id", "subject", schema.TEXT])
+
+    def _parts(self, ids: Iterable[str] | None, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Columns of some memories, or of all, as the engine reads them."""
+        table = self._table(schema.MEMORIES)
+        if table is None:
+            return
+        for where in [""] if ids is None else [is_in("id", batch) for batch in batches(ids)]:
+            with engine_errors(self._files.table(schema.MEMORIES), reading=True):
+                yield from streamed(_filtered(query_of(table).select(list(columns)), where))
 
     def memories_where(self, where: str, limit: int = ROWS_UNLIMITED) -> list[StoredMemory]:
         return [memory_of(row) for row in self.rows(schema.MEMORIES, where, LIGHT, limit)]
@@ -385,9 +391,17 @@ class Snapshot:
 
     def read_vectors(self, ids: Iterable[str] | None = None) -> VectorRows:
         """Vectors straight from the table; all of them without ``ids``."""
-        filters = [""] if ids is None else [is_in("id", batch) for batch in batches(ids)]
-        columns = ["id", schema.VECTOR]
-        return _vector_rows([self.arrow(schema.MEMORIES, where, columns) for where in filters])
+        wanted = None if ids is None else list(dict.fromkeys(ids))
+        names: list[str] = []
+        matrix: Vector = np.zeros((0, 0), dtype=np.float32)
+        for part in self._parts(wanted, ["id", schema.VECTOR]):
+            rows = _matrix(part)
+            if not names:
+                # Filled part by part: at 100,000 memories the parts and the whole are 150 MB each.
+                matrix = np.empty((self.count if wanted is None else len(wanted), rows.shape[1]), np.float32)
+            matrix[len(names) : len(names) + len(rows)] = rows
+            names.extend(part["id"].to_pylist())
+        return VectorRows.read(names, matrix[: len(names)])
 
     def _table(self, name: str) -> Table | None:
         version = self.head.tables.get(name)
@@ -424,20 +438,9 @@ def _together(changes: Sequence[Changes]) -> Changes:
     )
 
 
-def _vector_rows(tables: Sequence[pa.Table | None]) -> VectorRows:
-    parts = [table for table in tables if table is not None and table.num_rows]
-    if not parts:
-        return VectorRows()
-    ids: list[str] = []
-    matrices = []
-    for part in parts:
-        ids.extend(part["id"].to_pylist())
-        matrices.append(_matrix(part))
-    return VectorRows.read(ids, np.vstack(matrices).astype(np.float32, copy=False))
-
-
-def _matrix(table: pa.Table) -> Vector:
-    """The vectors of a table, shape (rows, dimension)."""
-    column = table[schema.VECTOR].combine_chunks()
+def _matrix(rows: pa.Table | pa.RecordBatch) -> Vector:
+    """The vectors of some rows, shape (rows, dimension)."""
+    column = rows[schema.VECTOR]
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     flat: Vector = column.flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(table.num_rows, column.type.list_size)
+    return flat.reshape(len(column), column.type.list_size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -85,6 +85,40 @@ class Reembedded:
 
     identity: EmbeddingIdentity
     tables: Mapping[str, Callable[[], Iterable[pa.RecordBatch]]]
+
+
+@dataclass
+class Upkeep:
+    """The tables for maintenance, which changes no content, under the write lock. ``head`` is the
+    state as it was moved last."""
+
+    head: Head
+    tables: Tables
+    fsync: bool
+    files: DatabaseFiles
+    _move: Callable[[Head], Head]
+
+    def move(self, versions: Mapping[str, int], *, forget_previous: bool = False) -> None:
+        """Make other versions of the same content the database. ``forget_previous`` gives the versions
+        before up as well: for one who knows that nobody reads them."""
+        tables = {**self.head.tables, **versions}
+        previous = tables if forget_previous else dict(self.head.tables)
+        if tables != self.head.tables or previous != self.head.previous:
+            self.head = self._move(replace(self.head, tables=tables, previous=previous))
+
+    def begin_history(self, versions: Mapping[str, int]) -> None:
+        """Make versions of other content the database, without a way back: a history of its own, so
+        that no cache of what was there before is a beginning of it."""
+        tables = {**self.head.tables, **versions}
+        generation = self.head.generation + 1
+        self.head = self._move(
+            replace(self.head, tables=tables, previous=tables, generation=generation, lineage=new_id())
+        )
+
+    def snapshot(self, versions: Mapping[str, int] | None = None) -> Snapshot:
+        """The state, or what it would be with other versions; read without the readers' lock."""
+        head = replace(self.head, tables={**self.head.tables, **(versions or {})})
+        return Snapshot(self.tables.connection, self.files, head)
 
 
 class Store:
@@ -191,6 +225,7 @@ class Store:
         if missing:
             raise unavailable(self.files.table(missing[0]), f"{self.files.table(missing[0])} is missing.")
         require_versions(self.files, head)
+        self._tables.follow(head.lineage)
         return Snapshot(self._tables.connection, self.files, head, self._caches)
 
     def _require_nothing_else(self) -> None:
@@ -272,6 +307,20 @@ class Store:
                 # Under the lock nobody prunes: a file of the newest state itself is missing.
                 raise unavailable(self.files.root, str(error)) from error
             self._commit(transaction)
+
+    @contextmanager
+    def upkeep(self, wait: float) -> Iterator[Upkeep]:
+        """The write lock, for work on files rather than on content; damaged indexes are made anew first.
+        Raises ``store_busy``."""
+        with self._write_lock.held(wait):
+            head = self._current(None).head
+            self._rebuild_indexes(head, head.tables)
+            head = self.snapshot().head
+            yield Upkeep(head, self._tables, self._fsync, self.files, self._move)
+
+    def without_readers(self, wait: float) -> AbstractContextManager[None]:
+        """Held while nobody reads. Inside, read only with what ``upkeep`` gives. Raises ``store_busy``."""
+        return self._readers_lock.alone(wait)
 
     def _current(self, identity: EmbeddingIdentity | None) -> Snapshot:
         """The state to change, made first where there is none."""
@@ -362,7 +411,10 @@ class Store:
         try:
             self._rebuild_indexes(self.snapshot().head, changed, text=before.text_index_failed)
             head = self.snapshot().head
-            versions = {name: self._tables.upkeep(name, fsync=self._fsync) for name in changed}
+            versions = {
+                name: self._tables.upkeep(name, head.tables[name], change, fsync=self._fsync)
+                for name, change in changed.items()
+            }
             tables = {**head.tables, **versions}
             if tables != head.tables:
                 self._move(replace(head, tables=tables, previous=dict(head.tables)))

@@ -28,7 +28,7 @@ UNSEEN_DAYS, LOW_TRUST = 180, 0.6
 """Turns unseen for so long with less trust than this are proposed for pruning (spec 05)."""
 
 MERGED_KEPT = 512
-"""Ids of merged lines remembered: two batches of the worker, of which a kill repeats at most one."""
+"""Ids of merged lines remembered: many more than the one batch that a kill can make the worker repeat."""
 
 _DAY = 86_400.0
 # Written out here, since the platform's own names follow the locale.

@@ -15,7 +15,13 @@ from memories.repository.records import Author, now
 from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot
 from memories.repository.turn_filing import Filed, Filing, last_id
-from memories.repository.turn_reading import TurnFilter, TurnVectors, turns_by_id, whole_rows
+from memories.repository.turn_reading import (
+    TurnFilter,
+    TurnVectors,
+    lexical_turns,
+    turns_by_id,
+    whole_rows,
+)
 from memories.repository.turn_records import (
     LOW_TRUST,
     UNSEEN_DAYS,
@@ -126,6 +132,18 @@ class Turns:
     def ids(self, chosen: TurnFilter | None = None) -> list[str]:
         """Ids of the turns for which everything asked holds, last seen first."""
         return self._context.store.read(lambda snapshot: _ids(snapshot, chosen or TurnFilter()))
+
+    def matching(self, words: str, chosen: TurnFilter | None = None, *, limit: int = 500) -> list[str]:
+        """Ids of the chosen turns that hold any of the blank-joined ``words``, the best match first."""
+        found = self._context.store.read(
+            lambda snapshot: lexical_turns(snapshot, words, chosen or TurnFilter(), limit)
+        )
+        return [name for name, _ in found]
+
+    def people(self) -> tuple[str, ...]:
+        """Whose turns there are, trashed ones too."""
+        rows = self._context.store.read(lambda snapshot: snapshot.arrow(schema.TURNS, "", ["user_id"]))
+        return () if rows is None else tuple(sorted(pc.unique(rows["user_id"]).to_pylist()))
 
     def rooms(self, chosen: TurnFilter | None = None) -> tuple[Room, ...]:
         """The wings with their rooms and how many turns each holds, by name."""

@@ -105,10 +105,18 @@ class VectorCache:
         if len(position) < (1 - MOST_DEAD) * total:
             return False
         matrix = self._appended(added.matrix) if len(added.ids) else self._rows.matrix
-        alive = np.zeros(total, dtype=np.bool_)
-        alive[list(position.values())] = True
+        alive = self._alive_after([*changes.written, *changes.removed], total)
         self._rows = VectorRows(matrix, [*self._rows.ids, *added.ids], position, alive)
         return True
+
+    def _alive_after(self, gone: Iterable[str], total: int) -> Mask:
+        """Which rows count: those that did, without the changed memories' old ones, and all new ones."""
+        alive = np.ones(total, dtype=np.bool_)
+        if self._rows.alive is not None:
+            alive[: len(self._rows.alive)] = self._rows.alive
+        old = self._rows.position
+        alive[[old[name] for name in gone if name in old]] = False
+        return alive
 
     def _appended(self, added: Vector) -> Vector:
         """The matrix with rows after its last; in place where there is room, since those who hold

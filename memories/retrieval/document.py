@@ -23,6 +23,10 @@ KEPT_DOCUMENTS = 20_000
 """About 6 kB each. Beyond this those prepared first are prepared anew."""
 
 
+SHOWN_KINDS = frozenset(("command", "path"))
+"""Kinds that are concepts too: who shows a command does not say so."""
+
+
 @dataclass(frozen=True)
 class SubjectWords:
     """A subject taken apart; many memories share one."""
@@ -71,14 +75,18 @@ class Document:
 
     @cached_property
     def concepts(self) -> frozenset[str]:
-        """What its words mean, as ``memories.text.concepts`` names it."""
-        in_order = [word for word in self.memory.search_text.split() if not is_stem(word)]
-        return concepts_in(in_order)
+        """What its words mean, as ``memories.text.concepts`` names it, and what its facts show: a command,
+        a path."""
+        return self._told | (self.kinds & SHOWN_KINDS)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of question that it could answer, as ``kinds`` names them."""
-        return kinds_held("\n".join(self.memory.facts), self.counts.keys(), self.concepts)
+        return kinds_held("\n".join(self.memory.facts), self.counts.keys(), self._told)
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        return concepts_in([word for word in self.memory.search_text.split() if not is_stem(word)])
 
     @cached_property
     def subject(self) -> SubjectWords:

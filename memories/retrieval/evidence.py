@@ -10,8 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memories.retrieval.document import Document, SubjectWords
-from memories.retrieval.question import CONCEPT_WORTH, TYPO_WORTH, Match, Question
+from memories.retrieval.question import CONCEPT_WORTH, TYPO_WORTH, Match, Question, Term
+from memories.retrieval.rarity import concept_rarity
 from memories.text.scripts import has_unspaced
+
+TELLING = 9.0
+"""The rarity of a concept that says all there is to a subject."""
 
 HALF_MASS = 20.0
 """The rarity of two distinctive words, at which ``mass`` is a half."""
@@ -37,7 +41,8 @@ class Evidence:
     """1 where the memory holds a name of the query, or a word of it that is in no word list; less where
     only a mistyped or related form; else 0."""
     mass: float
-    """How much rarity the words found carry together: one everyday word is little, whatever its share."""
+    """How much rarity the words found carry together: one everyday word is little, whatever its share. Of
+    names the rarest found counts alone: a first and a last name say no more than one of them."""
     topic_mass: float
     """The same without the names in the query."""
     whole: float
@@ -49,6 +54,17 @@ class Evidence:
     """Share of the things asked for, the port in "which port", that the memory does not hold."""
     lacking: float
     """1 where the query asks for a kind of thing, a year or a person, of which the memory holds none."""
+
+    aimed: float
+    """Whether what is asked for most, the rarest meaning in the query, is what the memory holds: 1 or 0, a
+    share where only part of the word is; of a memory that holds a name of the query."""
+    meant: float
+    """Share of the words with a meaning that the memory holds, of such a memory."""
+
+    @property
+    def hit(self) -> float:
+        """The right thing and the right name on the same memory."""
+        return self.subject * self.distinctive
 
     @property
     def both(self) -> float:
@@ -71,6 +87,9 @@ FEATURES = (
         "exact",
         "subject",
         "named",
+        "hit",
+        "aimed",
+        "meant",
         "distinctive",
         "mass",
         "topic_mass",
@@ -123,10 +142,12 @@ def evidence_of(match: Match, centred: float) -> Evidence:
     tally = _Tally.of(match)
     exact = _exact_hits(question, document) if question.has_exact_parts else []
     coverage = tally.matched / tally.total if tally.total else 0.0
-    mass = tally.matched / (tally.matched + HALF_MASS)
+    topic = tally.topic_matched / tally.topic_total if tally.topic_total else coverage
+    carried = tally.topic_matched + tally.name_matched
+    mass = carried / (carried + HALF_MASS)
     return Evidence(
         coverage=coverage,
-        topic=tally.topic_matched / tally.topic_total if tally.topic_total else coverage,
+        topic=topic,
         centred=centred,
         exact=_mean(exact),
         subject=subject_share(question, document.subject),
@@ -137,6 +158,8 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         whole=mass if tally.all_found else 0.0,
         about=_mean([*tally.names_missed, *(1 - hit for hit in exact)]),
         unnamed=_mean(tally.asked_missed),
+        aimed=tally.aimed * tally.distinctive,
+        meant=(tally.meant_matched / tally.meant_total if tally.meant_total else topic) * tally.distinctive,
         lacking=float(bool(question.kinds) and not document.kinds.issuperset(question.kinds)),
     )
 
@@ -150,6 +173,11 @@ class _Tally:
     matched: float = 0.0
     topic_total: float = 0.0
     topic_matched: float = 0.0
+    name_matched: float = 0.0
+    meant_total: float = 0.0
+    meant_matched: float = 0.0
+    rarest: float = 0.0
+    aimed: float = 0.0
     distinctive: float = 0.0
     all_found: bool = True
     names_missed: list[float] = field(default_factory=list)
@@ -165,14 +193,26 @@ class _Tally:
             tally.matched += term.weight * share
             if term.is_name:
                 tally.names_missed.append(1 - share)
+                tally.name_matched = max(tally.name_matched, term.weight * share)
             else:
                 tally.topic_total += term.weight
                 tally.topic_matched += term.weight * share
+            if term.concepts:
+                tally._mean(term, share, match.document)
             if term.is_distinctive and share > tally.distinctive:
                 tally.distinctive = share
             if term.is_asked:
                 tally.asked_missed.append(1 - share)
         return tally
+
+    def _mean(self, term: Term, share: float, document: Document) -> None:
+        self.meant_total += term.weight
+        self.meant_matched += term.weight * share
+        if term.rarest >= self.rarest:
+            is_shared = share >= TYPO_WORTH or not term.concepts.isdisjoint(document.concepts)
+            found = 1.0 if is_shared else share
+            self.aimed = max(self.aimed, found) if term.rarest == self.rarest else found
+            self.rarest = term.rarest
 
 
 def _exact_hits(question: Question, document: Document) -> list[float]:
@@ -205,14 +245,17 @@ def _joined(left: str, right: str) -> bool:
 
 
 def subject_share(question: Question, subject: SubjectWords) -> float:
-    """Share of a memory's subject that the query names, names in the query not counted."""
+    """Share of a memory's subject that the query names, names in the query not counted; or how telling the
+    meaning is that they share, where that is more: an "animal de compagnie" is a pet."""
     # In the order of the words, not of a set: sums of fractions must not depend on the process.
-    total = shared = 0.0
+    total = shared = telling = 0.0
     for word, weight in subject.weights.items():
         if word not in question.beside_subject:
             total += weight
             if word in question.spoken:
                 shared += weight
-            elif not question.concepts.isdisjoint(subject.concepts[word]):
+            elif common := question.concepts & subject.concepts[word]:
                 shared += weight * CONCEPT_WORTH
-    return shared / total if total else 0.0
+                telling = max(telling, *map(concept_rarity, common))
+    share = shared / total if total else 0.0
+    return max(share, CONCEPT_WORTH * min(1.0, telling / TELLING))

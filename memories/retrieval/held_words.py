@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from memories.repository import Snapshot
 from memories.repository.snapshot import State
-from memories.text.concepts import concepts_of_token
-from memories.text.distance import SHORTEST_MISTYPED_WORD
+from memories.text.concepts import concepts_of_compound, keys_of
+from memories.text.languages import Language
+from memories.text.stems import MARK, SHORTEST_STEM, stem_language, stems
 
 READ_WHOLE = 200_000
 """Up to this many memories all are read at the first question; beyond it each question reads those it
@@ -42,8 +43,8 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}
         self._beginning: dict[str, list[int]] = {}
         self._ending: dict[str, list[int]] = {}
-        self._meaning: dict[str, list[int]] = {}
-        self._understood = np.zeros(0, dtype=np.bool_)
+        self._compounds: dict[str, list[int]] = {}
+        self._looked_at = np.zeros(0, dtype=np.bool_)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -53,41 +54,62 @@ class Vocabulary:
         return self._numbers.get(word)
 
     def alike(self, start: str, end: str, present: Mask) -> list[int]:
-        """The ``present`` words long enough to be compared that begin with ``start`` or end with ``end``."""
+        """The ``present`` words of letters that begin with ``start`` or end with ``end``."""
         near = np.array([*self._beginning.get(start, ()), *self._ending.get(end, ())], dtype=np.int64)
+        near = near[near < len(present)]
         found: list[int] = np.unique(near[present[near]]).tolist()
         return found
 
     def meaning(self, concepts: Iterable[str], present: Mask) -> list[int]:
-        """The ``present`` words that have one of some concepts."""
-        self._understand(present)
-        held = np.array([one for name in concepts for one in self._meaning.get(name, ())], dtype=np.int64)
-        found: list[int] = held[present[held]].tolist()
-        return found
+        """The ``present`` words that have one of some concepts, alone or as the end of a compound, and
+        the stems that do."""
+        self._take_compounds_apart(present)
+        stems_by_start: dict[tuple[Language, str], set[str]] = {}
+        found: set[int] = set()
+        for concept in concepts:
+            found.update(self._compounds.get(concept, ()))
+            for key in keys_of(concept):
+                if (number := self._numbers.get(key)) is not None:
+                    found.add(number)
+                if (language := stem_language(key)) is not None:
+                    start = key.partition(MARK)[2][:2]
+                    stems_by_start.setdefault((language, start), set()).add(key)
+        # A memory need not be indexed with the stems of every language in which it may be understood.
+        for (language, start), keys in stems_by_start.items():
+            near = np.array(self._beginning.get(start, ()), dtype=np.int64)
+            near = near[near < len(present)]
+            for number in near[present[near]].tolist():
+                if not keys.isdisjoint(stems(self.words[number], (language,))):
+                    found.add(number)
+        return [number for number in found if number < len(present) and present[number]]
 
-    def take(self, words: Iterable[str]) -> Numbers:
-        """The numbers of some words, new ones given their own."""
-        return np.fromiter((self._take(word) for word in words), dtype=np.int32)
+    def take(self, words: Sequence[str]) -> Numbers:
+        """The numbers of some words, each different from the others; new ones are given their own."""
+        numbers = list(map(self._numbers.get, words))
+        for place in [place for place, number in enumerate(numbers) if number is None]:
+            numbers[place] = self._add(words[place])
+        return np.array(numbers, dtype=np.int32)
 
-    def _take(self, word: str) -> int:
-        number = self._numbers.get(word)
-        if number is None:
-            number = self._numbers[word] = len(self.words)
-            self.words.append(word)
-            if len(word) >= SHORTEST_MISTYPED_WORD and word.isalpha():
-                self._beginning.setdefault(word[:2], []).append(number)
-                self._ending.setdefault(word[-2:], []).append(number)
+    def _add(self, word: str) -> int:
+        number = self._numbers[word] = len(self.words)
+        self.words.append(word)
+        if len(word) >= SHORTEST_STEM and word.isalpha():
+            self._beginning.setdefault(word[:2], []).append(number)
+            self._ending.setdefault(word[-2:], []).append(number)
+            if word[1] == "e" and word[0] in "aou":
+                # German stems take these for umlauts: the only ones that begin otherwise than their word.
+                self._beginning.setdefault(word[0] + word[2], []).append(number)
         return number
 
-    def _understand(self, present: Mask) -> None:
-        """Look up the concepts of those words that no question with concepts has met before."""
-        understood = np.zeros(max(len(present), len(self._understood)), dtype=np.bool_)
-        understood[: len(self._understood)] = self._understood
-        for number in np.flatnonzero(present & ~understood[: len(present)]).tolist():
-            for concept in concepts_of_token(self.words[number]):
-                self._meaning.setdefault(concept, []).append(number)
-        understood[: len(present)] |= present
-        self._understood = understood
+    def _take_compounds_apart(self, present: Mask) -> None:
+        """Look up the concepts of the long words that no question has met before."""
+        looked_at = np.zeros(max(len(present), len(self._looked_at)), dtype=np.bool_)
+        looked_at[: len(self._looked_at)] = self._looked_at
+        for number in np.flatnonzero(present & ~looked_at[: len(present)]).tolist():
+            for concept in concepts_of_compound(self.words[number]):
+                self._compounds.setdefault(concept, []).append(number)
+        looked_at[: len(present)] |= present
+        self._looked_at = looked_at
 
 
 @dataclass(frozen=True)
@@ -176,13 +198,13 @@ class WordIndex:
         elif missing:
             self._take(snapshot.texts(missing))
 
-    def _take(self, texts: Iterator[pa.Table]) -> None:
-        for table in texts:
-            for start in range(0, table.num_rows, ROWS_AT_ONCE):
-                self._take_rows(table.slice(start, ROWS_AT_ONCE))
+    def _take(self, texts: Iterator[pa.RecordBatch]) -> None:
+        for rows in texts:
+            for start in range(0, rows.num_rows, ROWS_AT_ONCE):
+                self._take_rows(rows.slice(start, ROWS_AT_ONCE))
 
-    def _take_rows(self, rows: pa.Table) -> None:
-        lists: Any = pc.split_pattern(rows["search_text"].combine_chunks(), " ")
+    def _take_rows(self, rows: pa.RecordBatch) -> None:
+        lists: Any = pc.split_pattern(rows["search_text"], " ")
         words = lists.flatten().dictionary_encode()
         tokens = self._vocabulary.take(words.dictionary.to_pylist())[words.indices.to_numpy()]
         lasts = np.cumsum(pc.list_value_length(lists).to_numpy(zero_copy_only=False)).tolist()

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
-from memories.text.concepts import leaves
+from memories.text.concepts import is_listed, leaves
 from memories.text.languages import folded_entries
 
 NO_KIND = "nothing"
@@ -34,14 +34,17 @@ _TIMES = frozenset(("day", "time_of_day", "frequency", "schedule", "duration", "
 
 
 def words_asked(flat: Sequence[str]) -> frozenset[str]:
-    """The folded words that stand where the thing asked for is named: "which port", "quel port"."""
+    """The folded words that stand where the thing asked for is named: "which port", "quel port".
+
+    Of "which open port" it is the first word that means something to others too.
+    """
     which = folded_entries("which")
     found: set[str] = set()
     for at, word in enumerate(flat[:-1]):
         if word in which:
             following = flat[at + 1 : at + 4]
             linked = [one for one in following if one not in _LINKS]
-            found.update(linked[:1])
+            found.update([one for one in linked if is_listed(one)][:1] or linked[:1])
     return frozenset(found)
 
 

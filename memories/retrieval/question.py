@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memories.retrieval.document import Document
 from memories.retrieval.kinds import kinds_asked, words_asked
-from memories.retrieval.rarity import is_known, rarity
+from memories.retrieval.rarity import concept_rarity, is_known, rarity
 from memories.text.concepts import (
     concepts_of_compound,
     concepts_of_mistyped,
@@ -19,9 +19,9 @@ from memories.text.concepts import (
 )
 from memories.text.distance import SHORTEST_MISTYPED_WORD, within_one_typo
 from memories.text.folding import fold, plain_text
-from memories.text.languages import Language, noise_words, technology_words
+from memories.text.languages import Language, general_phrases, noise_words, technology_words
 from memories.text.query import MAX_CHARACTERS, QueryTerm, QueryWords, TermRole, analyse
-from memories.text.words import WordKind, words
+from memories.text.words import Word, WordKind, words
 
 RELATION_WEIGHT = 0.3
 """Words like "depends" say how to search more than what for."""
@@ -34,7 +34,12 @@ KIN_WORTH = 0.5
 Compounds, and words that languages share, have no common stem."""
 
 CONCEPT_WORTH = 0.7
-"""What a term counts for of which only the meaning is found: sauvegarde for backup."""
+"""What a term counts for at most of which only the meaning is found: sauvegarde for backup. A meaning that
+many words have, as that of "day", counts less."""
+
+REPEATED_WEIGHT = 0.3
+"""What is left of the weight of a term whose meaning a weightier term of the query has already: saying a
+thing twice is not asking for two."""
 
 MOST_OF_A_CONCEPT = 7.0
 """The weight of a word that has a meaning others have words for, however rare it is."""
@@ -42,6 +47,9 @@ MOST_OF_A_CONCEPT = 7.0
 PHRASE_WEIGHT = 5.0
 """The weight of a phrase of function words that asks for a kind of fact, "how often": that of an everyday
 word."""
+
+LONGEST_GENERAL = 4
+"""Words of the longest phrase that asks in general."""
 
 SHORTEST_KIN = 5
 _LEAST_COMMON = 0.6
@@ -97,6 +105,8 @@ class Term:
     concepts: frozenset[str]
     """What it means: a word of another language or of other people may stand for it."""
     likeness: Likeness = field(repr=False, compare=False)
+    rarest: float = 0.0
+    """The rarity of its rarest concept, 0 without any."""
 
     def frequency_in(self, document: Document) -> float:
         """How often the memory holds the term; less than once where only a word like it, or that means
@@ -105,8 +115,9 @@ class Term:
         if held := [counts[variant] for variant in self.variants if variant in counts]:
             return float(max(held))
         alike = self.likeness.best_of(document.long_words)
-        if self.concepts and alike < CONCEPT_WORTH and not self.concepts.isdisjoint(document.concepts):
-            return CONCEPT_WORTH
+        if self.concepts and alike < CONCEPT_WORTH and (shared := self.concepts & document.concepts):
+            rarest = max(map(concept_rarity, shared))
+            return max(alike, CONCEPT_WORTH * min(1.0, rarest / self.weight))
         return alike
 
 
@@ -131,10 +142,12 @@ class Question:
         names = frozenset(names_in(analysed))
         wanted = [term for term in analysed.terms if term.role is not TermRole.LITERAL] or analysed.terms
         spoken = frozenset().union(analysed.dropped, *(term.variants for term in analysed.terms))
-        terms = _terms(wanted, analysed, names)
+        terms = _only_names(_terms(wanted, analysed, names), leaves(plain_text(query[:MAX_CHARACTERS])))
         meant = frozenset().union(*(term.concepts for term in terms))
         beside = frozenset() if names >= {term.word for term in terms} else names
-        return cls(analysed, terms, spoken, beside, kinds_asked(analysed.raw[:MAX_CHARACTERS]), meant)
+        is_general = bool(names) and len(terms) < len(wanted) and not beside
+        kinds = () if is_general else kinds_asked(analysed.raw[:MAX_CHARACTERS])
+        return cls(analysed, terms, spoken, beside, kinds, meant)
 
     @property
     def has_exact_parts(self) -> bool:
@@ -166,34 +179,57 @@ class Match:
 def names_in(query: QueryWords) -> Iterator[str]:
     """The folded words of a query that are written as names: of a project, a person, a place.
 
-    A capital tells inside a sentence; at its start, and in German, only in a word of no word list. Words all
-    in capitals are abbreviations of things, and known technology names nobody either. In a query without
-    any capital the words of no word list are taken for names.
+    A capital tells inside a sentence; at its start, and in German, only in a word of no word list, or
+    beside one: Leopold Ashgrove. Words all in capitals are abbreviations of things, and known technology
+    names nobody either. In a query without any capital the words of no word list are taken for names.
     """
     text = plain_text(query.raw)
     if not any(map(str.isupper, text)):
         yield from (term.word for term in query.terms if _may_be_name(term.word))
         return
-    capitals_tell = Language.GERMAN not in query.languages
     known_terms = {term.word for term in query.terms}
+    for run in _capitalised_runs(text):
+        tell = [
+            leaf
+            for leaf, is_inside in run
+            if (is_inside and Language.GERMAN not in query.languages) or not is_known(leaf)
+        ]
+        yield from (leaf for leaf, _ in run if tell and leaf in known_terms)
+
+
+def _capitalised_runs(text: str) -> Iterator[list[tuple[str, bool]]]:
+    """The capitalised words that stand beside one another, folded, each with whether it is inside a
+    sentence."""
+    run: list[tuple[str, bool]] = []
     at = 0
     for word in words(text):
         start = text.find(word.text, at)
         before = text[:start].rstrip() if start >= 0 else ""
+        between = text[at:start] if start >= 0 else ""
         at = max(at, start + len(word.text))
-        if word.kind is not WordKind.PLAIN or not _is_capitalised(word.text) or _is_noise(fold(word.text)):
-            continue
-        tells = capitals_tell and before and before[-1] not in _SENTENCE_ENDS
-        capitalised = {fold(part) for part in _PARTS.findall(word.text) if part[0].isupper()}
-        for leaf in word.leaves:
-            named = leaf in capitalised or len(word.leaves) == 1
-            if (
-                named
-                and leaf in known_terms
-                and leaf not in technology_words()
-                and (tells or not is_known(leaf))
-            ):
-                yield leaf
+        if run and between.strip():
+            yield run
+            run = []
+        leaves_named = _named_leaves(word)
+        if not leaves_named and run:
+            yield run
+            run = []
+        is_inside = bool(before) and before[-1] not in _SENTENCE_ENDS
+        run.extend((leaf, is_inside) for leaf in leaves_named)
+    if run:
+        yield run
+
+
+def _named_leaves(word: Word) -> list[str]:
+    """The parts of a word that may be a name's."""
+    if word.kind is not WordKind.PLAIN or not _is_capitalised(word.text) or _is_noise(fold(word.text)):
+        return []
+    capitalised = {fold(part) for part in _PARTS.findall(word.text) if part[0].isupper()}
+    return [
+        leaf
+        for leaf in word.leaves
+        if (leaf in capitalised or len(word.leaves) == 1) and leaf not in technology_words()
+    ]
 
 
 def _may_be_name(word: str) -> bool:
@@ -217,7 +253,8 @@ def _terms(wanted: Sequence[QueryTerm], query: QueryWords, names: frozenset[str]
     flat = leaves(plain_text(query.raw[:MAX_CHARACTERS]))
     named_kinds = words_asked(flat)
     words_wanted = {term.word for term in wanted}
-    for _, phrase in phrases_in(flat):
+    # Names may stand inside a phrase: "throws Havglimt me out".
+    for _, phrase in phrases_in([leaf for leaf in flat if leaf not in names]):
         told = words_wanted.intersection(phrase.words) - names
         for word in told:
             by_phrase.setdefault(word, set()).add(phrase.concept)
@@ -228,12 +265,54 @@ def _terms(wanted: Sequence[QueryTerm], query: QueryWords, names: frozenset[str]
         for term in wanted
     ]
     asked = [_asked(words, frozenset(concepts)) for words, concepts in phrases.items()]
-    return (*weighed, *asked)
+    return _each_meaning_once((*weighed, *asked))
+
+
+def _only_names(terms: tuple[Term, ...], flat: Sequence[str]) -> tuple[Term, ...]:
+    """The names alone, where all else of the query asks about them in general: "explain Tidewater to me"."""
+    names = tuple(term for term in terms if term.is_name)
+    if not names:
+        return terms
+    general = general_positions(flat)
+    said_beside = {leaf for at, leaf in enumerate(flat) if at not in general}
+    is_general = all(term.is_name or not said_beside.intersection(term.word.split()) for term in terms)
+    return names if is_general else terms
+
+
+def general_positions(flat: Sequence[str]) -> frozenset[int]:
+    """The places of the words of ``flat`` that ask in general, one typing error allowed in a long one."""
+    entries = general_phrases()
+    found: set[int] = set()
+    for at, word in enumerate(flat):
+        for length in range(LONGEST_GENERAL, 0, -1):
+            if " ".join(flat[at : at + length]) in entries:
+                found.update(range(at, at + length))
+                break
+        else:
+            if len(word) > SHORTEST_MISTYPED_WORD and any(within_one_typo(word, one) for one in entries):
+                found.add(at)
+    return frozenset(found)
+
+
+def _each_meaning_once(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """The terms, those that mean no more than a weightier one lightened."""
+    meant: set[str] = set()
+    lightened: dict[int, Term] = {}
+    for place in sorted(range(len(terms)), key=lambda at: -terms[at].weight):
+        term = terms[place]
+        if term.concepts and meant >= term.concepts:
+            lightened[place] = replace(term, weight=term.weight * REPEATED_WEIGHT)
+        meant |= term.concepts
+    return tuple(lightened.get(place, term) for place, term in enumerate(terms))
 
 
 def _asked(words: str, concepts: frozenset[str]) -> Term:
     nothing = Likeness(words, may_be_mistyped=False)
-    return Term(words, frozenset(), PHRASE_WEIGHT, False, False, False, concepts, nothing)
+    return Term(words, frozenset(), PHRASE_WEIGHT, False, False, False, concepts, nothing, _rarest(concepts))
+
+
+def _rarest(concepts: frozenset[str]) -> float:
+    return max(map(concept_rarity, concepts), default=0.0)
 
 
 def _weighted(
@@ -262,12 +341,15 @@ def _weighted(
         is_asked=is_asked and not is_name,
         concepts=concepts,
         likeness=Likeness(term.word, may_be_mistyped=long_enough and (is_name or unknown)),
+        rarest=_rarest(concepts),
     )
 
 
 def _concepts(term: QueryTerm, query: QueryWords, may_be_mistyped: bool) -> frozenset[str]:
     """What a word means: as it stands, else as a compound, else as one with a typing error."""
-    found = concepts_of_word(term.variants, query.languages) or concepts_of_word(term.variants, ())
+    found = concepts_of_word(term.variants, query.languages) if query.languages else frozenset()
+    # In another language only as it stands: stems of foreign languages fall together with anything.
+    found = found or concepts_of_word((term.word,), ())
     if not found and may_be_mistyped:
         found = concepts_of_compound(term.word) or concepts_of_mistyped(term.word)
     return found

@@ -59,6 +59,11 @@ def concepts_of_word(variants: Iterable[str], languages: Collection[Language]) -
     return frozenset(by_itself or by_stems)
 
 
+def is_listed(word: str) -> bool:
+    """Whether a folded word is itself an entry of any concept."""
+    return word in _single()
+
+
 @lru_cache(maxsize=50_000)
 def concepts_of_compound(word: str) -> frozenset[str]:
     """The concepts of the end of a folded word: a "databaseserver" is a server. Norwegian and German write
@@ -95,17 +100,20 @@ def concepts_in(in_order: Sequence[str]) -> frozenset[str]:
     spoken = languages_seen(evidence(in_order), least=_LEAST_EVIDENCE)
     functions = frozenset[str]().union(*(stop_words(language) for language in spoken))
     understood = tuple(dict.fromkeys((Language.ENGLISH, *spoken))) if spoken else tuple(Language)
+    compounding = any(language in COMPOUNDING for language in understood)
     for word in dict.fromkeys(in_order):
         if word not in functions:
             held |= _told().get(word, NONE)
-            held |= concepts_of_word((word, *stems(word, understood)), understood) or concepts_of_compound(word)
+            own = concepts_of_word((word, *stems(word, understood)), understood)
+            held |= own or (concepts_of_compound(word) if compounding else NONE)
     held.update(phrase.concept for _, phrase in phrases_in(in_order) if not phrase.asked)
     return frozenset(held)
 
 
-def concepts_of_token(token: str) -> frozenset[str]:
-    """What one word or stem of a memory means by itself."""
-    return _any_language().get(token) or concepts_of_compound(token)
+@cache
+def keys_of(concept: str) -> frozenset[str]:
+    """The words and marked stems by any of which a memory has a concept, whatever its languages."""
+    return frozenset(key for key, concepts in _any_language().items() if concept in concepts)
 
 
 @cache

@@ -108,6 +108,11 @@ def literal_phrases() -> frozenset[str]:
     return _in_all_languages("literal")
 
 
+def general_phrases() -> frozenset[str]:
+    """Words and phrases that ask about something in general, folded, of all five languages."""
+    return folded_entries("general")
+
+
 @cache
 def _in_all_languages(kind: str) -> frozenset[str]:
     return frozenset().union(*(folded_entries(f"{kind}.{language}") for language in Language))

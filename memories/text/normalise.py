@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from memories.text.folding import fold
 from memories.text.languages import Language, evidence, languages_seen
-from memories.text.stems import stems
+from memories.text.stems import MARK, stems
 from memories.text.words import words
 
 # Half a function word, or one telling letter: a stem too many costs a few bytes, one too few a match.
 _LEAST_EVIDENCE = 0.5
 
-__all__ = ["fold", "index_text", "tokens"]
+__all__ = ["fold", "index_text", "retagged", "tokens"]
 
 
 def tokens(text: str) -> list[str]:
@@ -32,6 +32,41 @@ def index_text(*, domain: str, subject: str, facts: Sequence[str], tags: Sequenc
     """
     text = "\n".join((domain, subject, *facts, *tags))
     indexed = tokens(text)
+    languages = _languages(indexed, text)
+    return " ".join([*indexed, *_stems(indexed, languages)])
+
+
+def retagged(
+    indexed: str,
+    *,
+    domain: str,
+    subject: str,
+    facts: Sequence[str],
+    before: Sequence[str],
+    tags: Sequence[str],
+) -> str:
+    """The ``index_text`` of a memory after a change of its tags alone, from the one it had with the tags
+    ``before``: what its other words give is taken over, which is nearly all of it."""
+    whole = "\n".join((domain, subject, *facts))
+    was = indexed.split(" ") if indexed else []
+    surfaces = indexed.count(" ", 0, indexed.find(MARK)) if MARK in indexed else len(was)
+    old, new = tokens("\n".join(before)), tokens("\n".join(tags))
+    rest = was[: surfaces - len(old)]
+    if was[len(rest) : surfaces] != old:
+        return index_text(domain=domain, subject=subject, facts=facts, tags=tags)
+    words = [*rest, *new]
+    languages = _languages(words, "\n".join((whole, *tags)))
+    if languages != _languages(was[:surfaces], "\n".join((whole, *before))):
+        return " ".join([*words, *_stems(words, languages)])
+    stemmed = was[surfaces:]
+    kept = stemmed[: len(stemmed) - len(_stems(old, languages))]
+    return " ".join([*words, *kept, *_stems(new, languages)])
+
+
+def _languages(indexed: Sequence[str], text: str) -> tuple[Language, ...]:
     seen = languages_seen(evidence(indexed, text), least=_LEAST_EVIDENCE)
-    languages = tuple(dict.fromkeys((Language.ENGLISH, *seen)))
-    return " ".join([*indexed, *(stem for token in indexed for stem in stems(token, languages))])
+    return tuple(dict.fromkeys((Language.ENGLISH, *seen)))
+
+
+def _stems(indexed: Sequence[str], languages: tuple[Language, ...]) -> list[str]:
+    return [stem for token in indexed for stem in stems(token, languages)]

@@ -119,7 +119,7 @@ def listen(watched: Watched) -> None:
     def said(message: object) -> None:
         kind, text = getattr(message, "type", ""), getattr(message, "text", "")
         # The browser reports the status of a page that is meant to be an error as one of its own.
-        if kind in ("error", "warning") and "the server responded with a status of" not in text:
+        if kind in ("error", "warning") and "the server responded with a status of" not in text and "GL Driver" not in text:
             watched.faults.append(f"console: {text}")
 
     def asked(request: object) -> None:

@@ -145,6 +145,9 @@ def _pages(repository: MemoryRepository) -> dict[str, str]:
         "trash": "/trash/",
         "audit": "/audit/",
         "audit filtered": "/audit/?action=delete&who=console%3Atimes",
+        "timeline": "/timeline/",
+        "stale": "/stale/?quality=0.6&days=1",
+        "search lab": "/search-lab/?q=nightly+backup+window",
         "saved filters": "/saved-filters/",
         "jobs": "/jobs/",
     }

@@ -42,6 +42,15 @@ def preview_of_trash(watched: Watched) -> None:
     watched.page.wait_for_selector("#sheet-title")
 
 
+def superseding(watched: Watched) -> None:
+    _pick(watched, "/memories/")
+    watched.page.click(".m-bulk__more")
+    with watched.page.expect_response(lambda answer: "find=" in answer.url):
+        watched.page.fill("#v-supersede", "booking")
+    watched.page.wait_for_selector("#superseding li")
+    watched.page.locator("#superseding").scroll_into_view_if_needed()
+
+
 def done_with_undo(watched: Watched) -> None:
     preview(watched)
     watched.page.click("button[name=confirm]")
@@ -122,6 +131,7 @@ SCENES: Mapping[str, Callable[[Watched], None]] = {
         choice_of_change,
         preview,
         preview_of_trash,
+        superseding,
         done_with_undo,
         operation,
         merging,

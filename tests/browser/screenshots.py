@@ -31,6 +31,9 @@ BESIDE_THE_RAIL = (
     "/memories/add/",
     "/saved-filters/",
     "/memories/?q=tide&how=contains&tier=2",
+    "/search-lab/?q=which+port+does+the+booking+API+use",
+    "/search-lab/?q=phone+number+of+the+dentist",
+    "/stale/?quality=0.5&days=60",
     "/no/such/page",
 )
 """Pages without a link in the rail; the login and a memory are added."""

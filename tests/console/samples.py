@@ -41,4 +41,5 @@ SAMPLES: dict[str, Callable[[World], str]] = {
     "selection_key": lambda world: "0" * 32,
     "job_key": lambda world: "0" * 32,
     "conflict_id": lambda world: "0" * 32,
+    "lesson_id": lambda world: "0" * 32,
 }

@@ -55,7 +55,7 @@ def test_the_rail_holds_what_a_person_may_open_and_marks_where_they_are(client_a
 
     content = client_as("viewer").get("/welcome/").content.decode()
     assert 'href="/welcome/" title="Welcome" aria-current="page"' in content
-    assert '<span class="m-rail__n m-rail__n--due">1,204</span>' in content
+    assert '<span class="m-rail__n m-rail__n--due" id="n-welcome">1,204</span>' in content
     assert "No-Such-Page" not in content
     assert "/manage/auth/user/" not in content
     assert "/manage/auth/user/" in client_as("administrator").get("/welcome/").content.decode()

@@ -72,6 +72,11 @@ def together(most: int) -> list[str]:
 
 
 TOGETHER = together(most=190)
+QUERIES: Mapping[str, Mapping[str, str]] = {
+    "console:search_lab": {"q": "harbour port 8410", "mode": "hybrid", "top_k": "50", "all": "1"},
+    "console:bulk_preview": {"action": "supersede", "find": "port"},
+}
+"""What to ask of addresses that show memories only when they are asked for some."""
 
 
 def served(home: Any, embedder: Embedder) -> MemoryRepository:
@@ -148,13 +153,14 @@ def crawl(
         everyone = [(one, hold(repository, one)) for one in stored]
         client = browser(everyone[0][1])
         if not address.arguments:
-            query = {"size": "100"}
+            query = {"size": "100"} | dict(QUERIES.get(address.name, {}))
             yield from (("all of them", read) for read in looked_at(client, address.path_with({}), query))
             return
+        query = dict(QUERIES.get(address.name, {}))
         for one, held in everyone:
             client.force_login(held.user, backend=BACKEND)
             for values in other_arguments(one, held):
-                yield from ((one.text, read) for read in looked_at(client, address.path_with(values)))
+                yield from ((one.text, read) for read in looked_at(client, address.path_with(values), query))
 
 
 @pytest.mark.parametrize("address", READ, ids=named)

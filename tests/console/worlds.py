@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 
 from console.samples import payload
 from django.contrib.auth.models import Group, User
@@ -20,6 +21,7 @@ from memories.contract import MemsuiteError
 from memories.contract.limits import DOMAIN_MAX, TAG_MAX, TYPE_MAX
 from memories.repository import AddResult, Author, BulkChange, MemoryRepository
 from memories.repository.ids import new_id
+from memories.repository.turn_records import NewTurn, TurnKind
 
 _RESERVED_IN_LABELS = re.compile(r"[:\[\]]")
 
@@ -61,7 +63,8 @@ def _stored(repository: MemoryRepository, number: int, text: str) -> Stored:
     }
     kept = repository.add(payload(f"A{number}_{label}", **fields), who)
     to_kept = {"relations": [{"type": "requires", "target_id": kept.memory_id}]}
-    repository.add(payload(f"B{number}_{label}", **fields | to_kept), who)
+    long_ago = timezone.now() - timedelta(days=200)  # it is stale by now
+    repository.add(payload(f"B{number}_{label}", **fields | to_kept), who, at=long_ago)
     # Renamed to the first one's subject, it contradicts it: a conflict that is open.
     rival = repository.add(payload(f"D{number}_{label}", **fields | {"facts": [text, f"port=7{text}"]}), who)
     repository.update(rival.memory_id, {"subject": f"A{number}_{label}"}, who, patch=True)
@@ -71,7 +74,28 @@ def _stored(repository: MemoryRepository, number: int, text: str) -> Stored:
         # The same subject with another value: kept out, and shown as a conflict.
         repository.add(payload(f"A{number}_{label}", **fields | {"facts": [f"port=9{text}"]}), who)
     repository.delete(gone.memory_id, who, note=text)
+    _said(repository, text)
     return Stored(text, kept, gone, new_id(), who)
+
+
+def _said(repository: MemoryRepository, text: str) -> None:
+    """A captured turn of the text, said twice in two wordings."""
+    for said in (text, f"{text} {text}"):
+        turn = NewTurn(
+            new_id(),
+            TurnKind.EXCHANGE,
+            said,
+            text,
+            timezone.now(),
+            text,
+            text,
+            session_id=text,
+            user_id=text,
+            platform=text,
+            truncated=True,
+        )
+        vectors = repository.turns.embed([turn])
+        repository.turns.file([turn], vectors, Author("capture"), threshold=0.0)
 
 
 def hold(repository: MemoryRepository, stored: Stored) -> Held:

@@ -72,7 +72,11 @@ VARIABLES = [
     for setting, rest in rows("settings.md").items()
     for variable in re.findall(r"`([A-Z_]+)`", rest.split("|")[0])
 ]
-USABLE = {"wings": '{"wing_home": ["house"]}', "ollama_host": "127.0.0.1:1"}
+USABLE = {
+    "wings": '{"wing_home": ["house"]}',
+    "ollama_host": "127.0.0.1:1",
+    "turn_ranking": "composite",
+}
 
 
 @pytest.mark.parametrize(("setting", "variable"), VARIABLES)

@@ -76,4 +76,30 @@ def test_without_a_subcommand_the_help_is_shown(run: Run) -> None:
     status, printed = run()
     assert status == 0
     assert "status" in printed
-    assert "compact" not in printed
+    assert "compact" in printed
+
+
+def test_status_counts_the_turns_that_were_captured(
+    run: Run, start: Callable[..., SuiteProvider], configure: Callable[..., None]
+) -> None:
+    configure(auto_capture=True)
+    provider = start()
+    provider.sync_turn("The gateway listens on port 8443", "Noted.")
+    provider.shutdown()
+    answer = json.loads(run("status", "--json")[1])
+    assert (answer["turns"], answer["captured"]) == (1, "filed 1")
+
+
+def test_compact_says_what_there_is_to_do_and_keeps_what_is_stored(
+    run: Run, start: Callable[..., SuiteProvider]
+) -> None:
+    provider = start()
+    for number in range(3):
+        call(provider, "lancedb_add", **form(f"subject_{number}", f"fact number {number}"))
+    planned = json.loads(run("compact", "--dry-run", "--json")[1])
+    status, printed = run("compact", "--json")
+    answer = json.loads(printed)
+    assert (status, answer["success"]) == (0, True)
+    assert (answer["status"] == "not_needed") == (planned["status"] == "not_needed")
+    assert run("compact")[1].startswith("status: ")
+    assert call(provider, "lancedb_list")["total"] == 3

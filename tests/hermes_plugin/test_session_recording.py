@@ -178,6 +178,33 @@ def test_a_write_of_the_built_in_memory_is_understood(
     assert change_of(action, "user", content, metadata) == change
 
 
+def test_a_correction_is_filed_as_one_and_proposes_a_lesson(
+    recording: None, start: Start, turns: Turns
+) -> None:
+    provider = start(user_id="ada")
+    provider.sync_turn("Which port does the gateway use?", "It uses port 80.")
+    provider.sync_turn("No, that's wrong. The gateway always uses port 8443.", "You're right, port 8443.")
+    provider.shutdown()
+    first, second = turns()
+    assert (first.is_correction, second.is_correction) == (False, True)
+    assert (second.wing, second.trust) == ("corrections", 1.0)
+    assert first.trust < 0.5
+    (lesson,) = MemoryRepository.open(load_settings(), static_embedder()).lessons.all()
+    assert (lesson.user_id, str(lesson.status), lesson.evidence[0].id) == ("ada", "waiting", second.id)
+
+
+def test_a_tool_result_that_bears_the_answer_out_raises_its_trust(
+    recording: None, start: Start, turns: Turns
+) -> None:
+    provider = start()
+    ran = {"role": "tool", "name": "terminal", "content": "listening: gateway port=8443", "tool_call_id": "1"}
+    asked = {"role": "user", "content": "Which port does the gateway use?"}
+    provider.sync_turn(asked["content"], "The gateway uses port=8443.", messages=[asked, ran])
+    provider.sync_turn("And what about bread?", "On Fridays.", messages=[])
+    provider.shutdown()
+    assert [turn.trust for turn in turns()] == [pytest.approx(0.6), 0.5]
+
+
 # -- whose turns they are --------------------------------------------------------------
 
 

@@ -64,6 +64,59 @@ def test_threads_of_one_process_exclude_one_another(tmp_path: Path) -> None:
     assert most == [1]
 
 
+def test_who_came_first_is_served_first(tmp_path: Path) -> None:
+    path = tmp_path / ".write.lock"
+    holder, served = Holder(path), list[int]()
+
+    def write(number: int) -> None:
+        with WriteLock(path).held(10):
+            served.append(number)
+            time.sleep(0.02)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.1)
+    holder.release()
+    for thread in threads:
+        thread.join()
+    assert served == [0, 1, 2, 3]
+
+
+def test_one_who_gave_up_stands_in_nobodys_way(tmp_path: Path) -> None:
+    path = tmp_path / ".write.lock"
+    holder = Holder(path)
+    for _ in range(3):
+        with pytest.raises(MemsuiteError), WriteLock(path).held(0.02):
+            pass
+    holder.release()
+    with WriteLock(path).held(5), pytest.raises(MemsuiteError), WriteLock(path).held(0.0):
+        pass
+    with WriteLock(path).held(5):
+        pass
+
+
+def test_a_directory_put_aside_meanwhile_is_not_what_is_locked(tmp_path: Path) -> None:
+    path = tmp_path / "db" / ".write.lock"
+    path.parent.mkdir()
+    holder, entered = Holder(path), threading.Event()
+
+    def write() -> None:
+        with WriteLock(path).held(10):
+            entered.set()
+            with pytest.raises(MemsuiteError), WriteLock(path).held(0.0):
+                pass
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    time.sleep(0.1)
+    path.parent.rename(tmp_path / "aside")
+    path.parent.mkdir()
+    holder.release()
+    thread.join()
+    assert entered.is_set()
+
+
 def test_an_exception_inside_sets_the_lock_free(tmp_path: Path) -> None:
     lock = WriteLock(tmp_path / ".write.lock")
     with pytest.raises(ZeroDivisionError), lock.held(1):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 
 from memories.contract import MemsuiteError
 from memories.embedding.static import static_embedder
@@ -32,6 +34,23 @@ def delete(repository: MemoryRepository, ids: Sequence[str]) -> Iterator[str]:
 def add(repository: MemoryRepository, subjects: Sequence[str]) -> Iterator[str]:
     for subject in subjects:
         yield repository.add(memory(subject), AGENT).memory_id
+
+
+def maintain(repository: MemoryRepository, ids: Sequence[str]) -> Iterator[str]:
+    """Updates, and after each a run of maintenance: ten routine ones for each reclaim."""
+    from memories.repository import backup, backup_check
+    from memories.repository.upkeep import Maintenance, Mode
+
+    # A process of its own for each check would leave few moments to be killed in.
+    backup.check = backup_check.look
+    nothing_waits = {"retention_seconds": 0, "cleanup_interval_seconds": 0, "compact_cooldown_seconds": 0}
+    maintenance = Maintenance(replace(repository.settings, **nothing_waits))
+    for number in count(1):
+        value = number % 1000 / 1000
+        repository.update(ids[number % len(ids)], {"quality": value}, AGENT, patch=True)
+        yield f"{ids[number % len(ids)]} {value}"
+        result = maintenance.run(Mode.RECLAIM if number % 10 == 0 else Mode.ROUTINE)
+        assert result.success, result.error
 
 
 def race(repository: MemoryRepository, subjects: Sequence[str]) -> Iterator[str]:
@@ -59,6 +78,7 @@ JOBS: dict[str, Callable[[MemoryRepository, Sequence[str]], Iterator[str]]] = {
     "add": add,
     "delete": delete,
     "disagree": disagree,
+    "maintain": maintain,
     "race": race,
 }
 

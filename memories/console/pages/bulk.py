@@ -29,7 +29,7 @@ from memories.repository import Action
 NOTE_MAX = 500
 DRIFT_NAMED = 5
 MOST_PASSED_OVER = 1_000
-"""Selected memories that are not offered as the one that supersedes; of more, the change itself refuses it."""
+"""Selected memories that are not offered as what supersedes them; beyond these the change refuses it."""
 
 _PLACES = {"": By.FILTER, "memories": By.FILTER, "trash": By.TRASH, "tags": By.TAGS, "stale": By.STALE}
 """Where a form stands (its field ``of``), and what selects everything there."""

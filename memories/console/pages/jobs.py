@@ -26,6 +26,7 @@ register(
         "console:jobs",
         "jobs",
         count=lambda _: Job.objects.filter(state__in=UNFINISHED).count(),
+        light=True,
     )
 )
 

@@ -33,6 +33,7 @@ register(
         "view_memory",
         key="m",
         count=lambda store: store.count(),
+        light=True,
     )
 )
 

@@ -42,9 +42,8 @@ class Asked:
 
     @classmethod
     def of(cls, query: QueryDict) -> Asked:
-        given = {
-            name: query[name].strip() for name in cls.__dataclass_fields__ if query.get(name, "").strip()
-        }
+        typed = {name: str(query.get(name) or "").strip() for name in cls.__dataclass_fields__}
+        given = {name: text for name, text in typed.items() if text}
         if "q" in given and "relations" not in query and "options" in query:
             given["relations"] = "0"  # a box that is not ticked is not sent
         return cls(**given)

@@ -46,12 +46,12 @@ def stale(request: HttpRequest) -> HttpResponse:
         "title": "Stale",
         "wide": True,
         "bounds": bounds,
-        "defaults": {"days": DAYS, "quality": f"{QUALITY:g}"},
+        "defaults": {"days": DAYS, "quality": f"{QUALITY:g}", "chosen": bounds == Bounds()},
         "most": {"days": MOST_DAYS, "slider": SLIDER_DAYS},
         "total": found.num_rows,
         "stored": store.count(),
         "rows": _rows(names, heard, memories),
-        "filter": urlencode({"days": bounds.days, "quality": f"{bounds.quality:g}"}),
+        "filter": urlencode([("days", str(bounds.days)), ("quality", f"{bounds.quality:g}")]),
         "pager": Pager.of(request, found.num_rows, offset, size),
         "bulk": BulkBar("stale-form", found.num_rows, on_page=len(names), actions=actions, more=True)
         if actions and names

@@ -28,9 +28,10 @@ def text_of(value: Any, field: str = "") -> str:
 
 def identifier(value: Any, field: str = "id") -> str:
     """An id as it is. Raises ``invalid_parameter`` for what can be none: empty, too long, or with
-    blanks or control characters in it."""
+    blanks, control characters or what means something in an address in it."""
     name = text_of(value, field)
-    if not 0 < len(name) <= ID_MAX or not name.isprintable() or any(map(str.isspace, name)):
+    usable = name.isprintable() and not any(map(str.isspace, name)) and not set(name) & set("/\\?#%")
+    if not 0 < len(name) <= ID_MAX or not usable or not name.strip("."):
         raise MemsuiteError(
             ErrorCode.INVALID_PARAMETER, field, "This can be no id.", received=name, expected=f"1 to {ID_MAX}"
         )

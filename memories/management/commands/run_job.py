@@ -20,7 +20,7 @@ class Command(SuiteCommand):
 
     def work(self, settings: Settings, options: Mapping[str, Any]) -> Exit:
         from memories.console import jobs
-        from memories.console.bulk_flow import KINDS
+        from memories.console.job_kinds import KINDS
         from memories.console.job_work import run
         from memories.console.repository_access import close_repository, repository
 

@@ -15,6 +15,7 @@ from django.core.management.base import CommandParser
 
 from memories.commands.base import SuiteCommand
 from memories.commands.exits import Exit
+from memories.console.uploads import UPLOAD_MAX
 from memories.contract import ErrorCode, MemsuiteError
 from memories.settings import Settings
 
@@ -22,7 +23,7 @@ HOST, PORT = "127.0.0.1", 7777
 # Pages wait for the store, not for the processor; more threads than this would only queue at its lock.
 THREADS = 8
 # The server itself refuses a body beyond this; pages refuse theirs far earlier, and with a page of ours.
-LARGEST_BODY = 64 * 1024 * 1024
+LARGEST_BODY = UPLOAD_MAX + 2**20
 
 
 class Command(SuiteCommand):
