@@ -7,13 +7,15 @@ No Django, so that the console and the plugin's command line can ask as well.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memories.contract import CONTRACT_VERSION, ErrorCode, MemsuiteError
 from memories.embedding import Embedder
+from memories.repository.files import DatabaseFiles
 from memories.repository.health import DatabaseHealth, engine_versions, examine
 from memories.repository.integrity import Integrity, Progress, verify
+from memories.repository.upkeep.journal import Journal, journal_path, read_journal
 from memories.settings import Settings
 
 # What is embedded to see whether the model answers, and how fast.
@@ -46,6 +48,7 @@ class HealthReport:
     embedder: EmbedderHealth
     integrity: Integrity | None
     fsync: bool
+    maintenance: Journal = field(default_factory=Journal)
 
     @property
     def sound(self) -> bool:
@@ -78,6 +81,11 @@ class HealthReport:
             "storage": database.storage.as_dict(),
             "damage": [found.as_dict() for found in database.damage],
             "embedder": self.embedder.as_dict(),
+            "maintenance": {
+                "last": dict(self.maintenance.last) or None,
+                "failures": self.maintenance.failures,
+                "alarm": self.maintenance.alarm,
+            },
             "engines": engine_versions(),
             "integrity": self.integrity.as_dict() if self.integrity is not None else None,
         }
@@ -87,7 +95,8 @@ def examine_health(settings: Settings, embedder: Embedder, *, deep: Progress | N
     """Look at everything; read every row as well where `deep` is given, which is told how far it is."""
     database = examine(settings.db_path, settings.backups_dir)
     integrity = verify(settings.db_path, deep) if deep is not None and database.head is not None else None
-    return HealthReport(database, _embedder(embedder), integrity, settings.fsync)
+    journal = read_journal(journal_path(DatabaseFiles(settings.db_path)))
+    return HealthReport(database, _embedder(embedder), integrity, settings.fsync, journal)
 
 
 def require_database(report: HealthReport) -> None:

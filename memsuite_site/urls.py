@@ -12,8 +12,10 @@ from memories.console.site import site
 
 API_MODULES = (
     "maintenance.console.api",
+    "memories.console.api.analysing",
     "memories.console.api.changing",
     "memories.console.api.many",
+    "memories.console.api.moving",
     "memories.console.api.reading",
 )
 """Each registers its addresses as it is imported."""

@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from filelock import FileLock
-
 from maintenance.bench.hash_vectors import HashEmbedder
 from maintenance.bench.invariants import violations
 from maintenance.bench.operation import Kind, Operation, Outcome, line, perform
@@ -33,7 +31,7 @@ from maintenance.bench.oracle import Oracle
 from maintenance.bench.workload import Known, Workload
 from maintenance.bench.workspace import settings_in
 from memories.contract import MemsuiteError
-from memories.repository import MemoryRepository, Snapshot, schema
+from memories.repository import MemoryRepository, Snapshot, locks, schema
 from memories.repository.engine import connect
 from memories.repository.files import DatabaseFiles
 from memories.repository.tables import Tables
@@ -209,16 +207,16 @@ class _Looks:
 def _lock_waits(waits: list[float]) -> Iterator[None]:
     """Notes the seconds that each taking of the write lock waits for the other processes. The
     repository has no use for that number, so it is measured round the one call that waits."""
-    waiting = FileLock.acquire
+    waiting = locks._take
 
-    def measured(lock: FileLock, *arguments: Any, **named: Any) -> Any:
+    def measured(path: Path, deadline: float) -> Any:
         started = time.perf_counter()
         try:
-            return waiting(lock, *arguments, **named)
+            return waiting(path, deadline)
         finally:
             waits.append(time.perf_counter() - started)
 
-    with patch.object(FileLock, "acquire", measured):
+    with patch.object(locks, "_take", measured):
         yield
 
 

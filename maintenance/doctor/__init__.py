@@ -1,4 +1,5 @@
-"""The doctor: looks at everything a user can get wrong, changes nothing, and says how to mend it.
+"""The doctor: looks at everything a user can get wrong, and says how to mend it. It changes nothing unless
+it is asked to (``mend``), and then only what is safe.
 
 No Django, so that the plugin's own command line can ask as well.
 """
@@ -10,10 +11,12 @@ from collections.abc import Iterator
 from maintenance.doctor.configuration import examine_settings
 from maintenance.doctor.findings import Finding, Report, State
 from maintenance.doctor.host import examine_host
+from maintenance.doctor.mending import Mended, mend
 from maintenance.doctor.places import examine_places
+from maintenance.doctor.upkeep import examine_upkeep
 from memories.settings import Settings
 
-__all__ = ["Finding", "Report", "State", "examine"]
+__all__ = ["Finding", "Mended", "Report", "State", "examine", "mend"]
 
 
 def examine(settings: Settings) -> Report:
@@ -34,5 +37,6 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     try:
         yield from examine_model(settings, embedder)
         yield from examine_database(settings, embedder)
+        yield from examine_upkeep(settings)
     finally:
         embedder.close()

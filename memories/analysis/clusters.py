@@ -140,6 +140,7 @@ def communities(graph: NeighbourGraph) -> Labels:
     if not len(graph):
         return np.zeros(0, dtype=np.int64)
     linked = (near >= 0) & (cosines >= LEAST_COSINE)
+    has_link: npt.NDArray[np.bool_] = np.asarray(linked.any(axis=1))
     density = _density(cosines, linked)
     # Equal densities by row, so that the order is one for every run.
     order = np.lexsort((np.arange(len(graph)), -density))
@@ -147,12 +148,11 @@ def communities(graph: NeighbourGraph) -> Labels:
     rank[order] = np.arange(len(graph))
     joined = _Peaks(density)
     denser = linked & (rank[near] < rank[:, None])
-    for row in order[linked.any(axis=1)[order]].tolist():
+    for row in order[has_link[order]].tolist():
         places = np.flatnonzero(denser[row])
         if len(places):
             joined.join(row, near[row, places].tolist())
-    any_linked: npt.NDArray[np.bool_] = linked.any(axis=1)
-    return joined.labels(any_linked)
+    return joined.labels(has_link)
 
 
 def _density(cosines: Matrix, linked: npt.NDArray[np.bool_]) -> Matrix:

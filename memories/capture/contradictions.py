@@ -52,7 +52,12 @@ def values_in(text: str) -> frozenset[str]:
 
 def forbids(text: str) -> bool:
     """Whether a text denies or forbids; `7788, not 7777` states a value and does neither."""
-    return bool(_NEGATION.search(_CONTRAST.sub("", text)))
+    return bool(_NEGATION.search(without_contrast(text)))
+
+
+def without_contrast(text: str) -> str:
+    """`The port is 7788, not 7777.` as `The port is 7788`: what holds, without what does not."""
+    return _CONTRAST.sub("", text)
 
 
 def contradiction(sentence: str, memory: StoredMemory) -> str:

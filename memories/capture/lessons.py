@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from memories.capture.contradictions import Contradiction, contradicted_by_each, forbids, values_in
+from memories.capture.contradictions import (
+    Contradiction,
+    contradicted_by_each,
+    forbids,
+    values_in,
+    without_contrast,
+)
 from memories.capture.corrections import Correction, corrections_in, is_correction
 from memories.capture.listening import FiledTurn
 from memories.capture.outcomes import approves, bears_out, takes_back
@@ -58,7 +64,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A rule with its unit vector, and for each of its words the forms that count as the same."""
+    """A rule with its unit vector, and for each of its words the forms that count as the same;
+    words of a contrast (`…, not 7777`) do not count."""
 
     rule: str
     vector: Vector
@@ -66,7 +73,9 @@ class Wording:
 
     @classmethod
     def of(cls, rule: str, vector: Vector) -> Wording:
-        return cls(rule, vector, tuple(term.variants | {term.word} for term in analyse(rule).terms))
+        return cls(
+            rule, vector, tuple(term.variants | {term.word} for term in analyse(without_contrast(rule)).terms)
+        )
 
     def lacks_nothing_of(self, other: Wording) -> bool:
         """Whether every word of the other rule is in this one, in some form."""
@@ -100,7 +109,7 @@ def lesson_in(said: Said) -> NewLesson | None:
 def says_the_same(one: Wording, other: Wording) -> bool:
     """Whether two rules are near-identical: of the same words or all of the shorter one's, close in meaning,
     without other values, and both or neither forbidding."""
-    mine, theirs = values_in(one.rule), values_in(other.rule)
+    mine, theirs = values_in(without_contrast(one.rule)), values_in(without_contrast(other.rule))
     if (mine or theirs) and not (mine <= theirs or theirs <= mine):
         return False
     if forbids(one.rule) != forbids(other.rule):

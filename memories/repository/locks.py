@@ -129,20 +129,27 @@ class _Waiter(threading.Thread):
     def __init__(self, descriptor: int) -> None:
         super().__init__(name="memsuite-write-lock", daemon=True)
         self._descriptor = descriptor
-        self._came = threading.Event()
+        self._decided = threading.Event()
         self._deciding = threading.Lock()
         self._is_wanted = True
+        self._holds = False
         self._error: OSError | None = None
 
     def gets_it_within(self, seconds: float) -> bool:
         """Wait. What comes too late is given back at once."""
         self.start()
-        self._came.wait(seconds)
-        with self._deciding:
-            self._is_wanted = self._came.is_set() and self._error is None
+        interrupted = True
+        try:
+            self._decided.wait(seconds)
+            interrupted = False
+        finally:
+            with self._deciding:
+                self._is_wanted = False
+                if interrupted and self._holds:
+                    os.close(self._descriptor)
         if self._error is not None:
             raise self._error
-        return self._is_wanted
+        return self._holds
 
     def run(self) -> None:
         import fcntl
@@ -152,11 +159,10 @@ class _Waiter(threading.Thread):
         except OSError as error:
             self._error = error
         with self._deciding:
-            if self._is_wanted and self._error is None:
-                self._came.set()
-                return
-        os.close(self._descriptor)
-        self._came.set()
+            self._holds = self._is_wanted and self._error is None
+            if not self._holds:
+                os.close(self._descriptor)
+        self._decided.set()
 
 
 def held_elsewhere(path: Path) -> bool:

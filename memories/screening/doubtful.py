@@ -37,10 +37,12 @@ _PASSWORD = re.compile(rf"{_PREFIX}{_PASSWORD_NAMES}{_SEPARATOR}{_VALUE}", re.IG
 _TOKEN = re.compile(rf"{_PREFIX}{_TOKEN_NAMES}{_SEPARATOR}{_VALUE}", re.IGNORECASE)
 _OPTION = re.compile(
     r"(?<!\S)--?(?:password|passwd|pass|token|api-key|secret)[\s=]{1,3}"
-    r"(?P<bare>[^\s\"'`,;<>-][^\s\"'`,;<>]{5,200})"
+    r"(?P<bare>[^\s\"'`,;<>\[-][^\s\"'`,;<>]{5,200})"
 )
 _HEADER = re.compile(r"\b(?:Bearer|Basic|Token)\s{1,3}(?P<bare>[A-Za-z0-9+/_.=~-]{16,400})")
-_LOGIN = re.compile(r"\bcurl\b[^\n]{0,200}?\s-u\s{0,3}[\"']?[^\s:\"']{1,60}:(?P<bare>[^\s\"']{6,100})")
+_LOGIN = re.compile(
+    r"\bcurl\b[^\n]{0,200}?\s-u\s{0,3}[\"']?[^\s:\"']{1,60}:(?P<bare>[^\s\"'\[][^\s\"']{5,99})"
+)
 
 # Bits per character: random base64 of 20 characters has about 4, random hexadecimal 3.3, English words 2.5 to 3.
 _RANDOM_BITS = 3.0

@@ -85,6 +85,12 @@ def _token(name: str, reason: str, body: str, is_real: Callable[[str], bool] = _
     return SecretKind(name, reason, re.compile(f"{_LEFT}(?:{value}){_RIGHT}"), is_real)
 
 
+# The lines of a key after the first, a shorter last one, and what closes the block: they go with it.
+_MORE_LINES = (
+    r"(?:(?:\s|\\[nrt])+[A-Za-z0-9+/=]{16,}+(?![^\s\\]))*+"
+    r"(?:(?:\s|\\[nrt])*[A-Za-z0-9+/=]{0,64}(?:\s|\\[nrt])*-----END[ A-Z0-9]{1,60}-----)?"
+)
+
 SECRET_KINDS: tuple[SecretKind, ...] = (
     SecretKind(
         "private key",
@@ -95,14 +101,14 @@ SECRET_KINDS: tuple[SecretKind, ...] = (
             # Possessive, so that a text made of headers cannot make the search slow.
             r"(?:\s|\\[nrt]|(?:Proc-Type|DEK-Info|Version|Comment|Hash):"
             r"(?:\s(?:[A-Z0-9-]{1,20},[0-9A-F]{1,64}|\S{1,39})(?!\S))++){0,20}+"
-            r"(?P<value>[A-Za-z0-9+/=]{40,})"
+            rf"(?P<value>[A-Za-z0-9+/=]{{40,}}){_MORE_LINES}"
         ),
         _is_key_material,
     ),
     SecretKind(
         "private key",
         "PuTTY announces the lines of its private part.",
-        re.compile(r"Private-Lines: ?[0-9]{1,4}\s+(?P<value>[A-Za-z0-9+/=]{40,})"),
+        re.compile(rf"Private-Lines: ?[0-9]{{1,4}}\s+(?P<value>[A-Za-z0-9+/=]{{40,}}){_MORE_LINES}"),
         _is_key_material,
     ),
     _token("age key", "Bech32 with age's own prefix.", r"AGE-SECRET-KEY-1(?P<value>[0-9A-Z]{58})"),

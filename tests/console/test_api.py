@@ -209,6 +209,74 @@ def test_the_documentation_lists_every_address_and_no_other() -> None:
     assert sorted(named) == sorted({*served(), "GET /api/openapi.json"})
 
 
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("graph", "nodes"),
+        ("projection", "points"),
+        ("clusters", "clusters"),
+        ("duplicates", "groups"),
+        ("stale", "memories"),
+        ("review", "items"),
+        ("conflicts", "conflicts"),
+        ("typed-edges", "edges"),
+    ],
+)
+@pytest.mark.parametrize("stored", [0, 3])
+def test_what_is_computed_over_all_is_paged(
+    curator: Client, repository: MemoryRepository, path: str, part: str, stored: int
+) -> None:
+    repository.add_many([payload(f"Tide_{at}", facts=[f"Serves table {at}"]) for at in range(stored)], AUTHOR)
+
+    page = said(curator.get(f"/api/{path}", {"limit": 2}))
+
+    assert isinstance(page["total"], int)
+    assert len(page[part]) <= 2
+
+
+def test_a_conflict_is_decided_with_a_reason(curator: Client, repository: MemoryRepository) -> None:
+    first = repository.add(payload("Tide_API", facts=["port=8410"]), AUTHOR).memory_id
+    second = repository.add(payload("Other", facts=["port=9000"]), AUTHOR).memory_id
+    repository.update(second, {"subject": "Tide_API"}, AUTHOR, patch=True)
+    conflict = said(curator.get("/api/conflicts", {"status": "open"}))["conflicts"][0]["conflict_id"]
+    path = f"conflicts/{conflict}/resolve"
+
+    without = post(curator, path, {"resolution": "keep_a"})
+    decided = said(post(curator, path, {"resolution": "both_stand", "note": "two machines"}))
+
+    assert without.status_code == 400
+    assert decided["operation_id"]
+    assert repository.conflicts(status="open") == []
+    assert {first, second} <= set(repository.catalogue().table["id"].to_pylist())
+
+
+def test_what_is_exported_can_be_imported(
+    curator: Client, client_as: ClientAs, repository: MemoryRepository
+) -> None:
+    memory_id = repository.add(payload(), AUTHOR).memory_id
+    exported = b"".join(curator.get("/api/export").streaming_content)  # type: ignore[attr-defined]
+    post(curator, "delete", {"memory_id": memory_id})
+
+    answer = curator.post(
+        "/api/import?from=memsuite&dry_run=true", exported, content_type="application/x-ndjson"
+    )
+
+    assert said(answer)["success"]
+
+
+def test_maintenance_asks_for_a_confirmation(client_as: ClientAs, repository: MemoryRepository) -> None:
+    repository.add(payload(), AUTHOR)
+    operator = client_as("operator")
+
+    plan = said(operator.get("/api/maintenance/compact/plan"))
+    refused = post(operator, "maintenance/compact", {})
+    done = said(post(operator, "maintenance/compact", {"confirmed": True}))
+
+    assert plan["success"]
+    assert refused.status_code == 409
+    assert done["status"] == "not_needed"
+
+
 def test_a_third_heavy_computation_is_told_to_come_back(
     curator: Client, repository: MemoryRepository
 ) -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.contract import Category, ErrorCode, MemoryForm, MemsuiteError, Relation, RelationType, Tier
-from memories.screening import find_secrets, refuse_secrets
+from memories.screening import find_secrets, mask_secrets, refuse_secrets, suspect_secrets
 from memories.screening.secret_kinds import SECRET_KINDS
 
-from .made_up import LOOK_ALIKES, SECRETS
+from .made_up import DOUBTFUL, LOOK_ALIKES, LOOK_ALIKES_OF_DOUBTFUL, SECRETS
 
 TOKEN = SECRETS["github classic"]
 
@@ -92,8 +92,59 @@ def test_the_refusal_does_not_repeat_the_secret(name: str):
     assert not any(piece in told for piece in SECRETS[name].split() if len(piece) > 12)
 
 
-def test_an_allowed_kind_passes():
-    refuse_secrets(form(facts=(TOKEN,)), allowed={"GitHub token"})
+def test_what_an_operator_allows_passes():
+    refuse_secrets(form(facts=(TOKEN,)), allowed=("gh" + r"p_\w+",))
+
+
+def test_an_allowed_pattern_must_match_the_whole_secret():
+    with pytest.raises(MemsuiteError):
+        refuse_secrets(form(facts=(TOKEN,)), allowed=("gh" + "p_",))
+
+
+def test_an_allowed_pattern_allows_nothing_else():
+    allowed = ("gh" + r"p_\w+",)
+    assert find_secrets(f"{TOKEN} {SECRETS['npm']}", allowed=allowed)[0].kind == "npm token"
+
+
+# --- doubtful ones ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_a_value_beside_a_telling_name_is_suspicious(name: str):
+    (found,) = suspect_secrets(DOUBTFUL[name])
+    assert not found.certain
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_a_doubtful_secret_is_not_refused(name: str):
+    refuse_secrets(form(facts=(DOUBTFUL[name],)))
+
+
+@pytest.mark.parametrize("text", (*LOOK_ALIKES, *LOOK_ALIKES_OF_DOUBTFUL))
+def test_a_harmless_value_beside_a_telling_name_is_not_suspicious(text: str):
+    assert suspect_secrets(text) == ()
+
+
+def test_of_the_made_up_corpus_nearly_all_is_caught_and_hardly_anything_else():
+    secrets = (*SECRETS.values(), *DOUBTFUL.values())
+    harmless = (*LOOK_ALIKES, *LOOK_ALIKES_OF_DOUBTFUL)
+    assert len(secrets) >= 60 and len(harmless) >= 60
+    assert sum(map(bool, map(suspect_secrets, secrets))) / len(secrets) >= 0.95
+    assert sum(map(bool, map(suspect_secrets, harmless))) / len(harmless) <= 0.03
+
+
+@pytest.mark.parametrize("name", [*SECRETS, *DOUBTFUL])
+def test_a_masked_text_holds_no_secret(name: str):
+    text = (SECRETS | DOUBTFUL)[name]
+    masked, number = mask_secrets(f"before {text} after")
+    assert number == 1
+    assert masked.startswith("before ") and masked.endswith(" after")
+    assert suspect_secrets(masked) == ()
+
+
+def test_a_certain_finding_wins_over_a_doubtful_one_in_the_same_place():
+    (found,) = suspect_secrets(f"token={TOKEN}")
+    assert found.certain
 
 
 def test_a_memory_without_secrets_passes():

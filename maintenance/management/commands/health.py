@@ -11,6 +11,7 @@ from django.core.management.base import CommandParser
 from maintenance.health import HealthReport, examine_health, require_database
 from memories.commands.base import SuiteCommand
 from memories.commands.exits import Exit
+from memories.commands.sizes import size
 from memories.commands.terminal import ProgressLine
 from memories.settings import Settings
 
@@ -79,6 +80,7 @@ class Command(SuiteCommand):
         yield f"Vector index    {_index(answer['vector_index'])}"
         yield from _storage_lines(answer["storage"])
         yield f"Embedding       {_embedder(answer['embedder'])}"
+        yield f"Maintenance     {_maintenance(answer['maintenance'])}"
         yield f"Versions        {', '.join(f'{name} {at}' for name, at in answer['engines'].items())}"
         yield from self._damage_lines(report)
 
@@ -133,15 +135,15 @@ def _table_lines(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         parts = "?" if table["fragments"] is None else f"{table['fragments']:,}"
         yield (
             f"{name:<26}{rows:>10}{table['version']:>9,}{table['versions_kept']:>6,}{parts:>7}"
-            f"{_size(table['bytes']):>11}  {table['state']}"
+            f"{size(table['bytes']):>11}  {table['state']}"
         )
 
 
 def _storage_lines(storage: Mapping[str, Any]) -> Iterator[str]:
     yield (
-        f"On disk         {_size(storage['database_bytes'])}, "
-        f"{_size(storage['active_bytes_estimate'])} of it in use (estimate), backups "
-        f"{_size(storage['managed_backup_bytes'])}"
+        f"On disk         {size(storage['database_bytes'])}, "
+        f"{size(storage['active_bytes_estimate'])} of it in use (estimate), backups "
+        f"{size(storage['managed_backup_bytes'])}"
     )
 
 
@@ -158,10 +160,12 @@ def _embedder(embedder: Mapping[str, Any]) -> str:
     return f"{name}, {embedder['latency_ms']:,.1f} ms a query"
 
 
+def _maintenance(journal: Mapping[str, Any]) -> str:
+    if journal["last"] is None:
+        return "nothing has been done yet"
+    failed = f", {journal['failures']:,} failures in a row" if journal["failures"] else ""
+    return f"{journal['last']['status']} at {journal['last']['at']}{failed}"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _size(size: int) -> str:
-    kib = size / 1024
-    return f"{kib:,.0f} KiB" if kib < 1024 else f"{kib / 1024:,.1f} MiB"

@@ -10,8 +10,10 @@ from memories.console.api.answers import answer
 from memories.console.api.bodies import FORM, REQUIRED, TEXT, body_of, described, only, text_of
 from memories.console.api.site import Endpoints
 from memories.console.audit import recorded
+from memories.console.conflict_desk import resolve
 from memories.console.repository_access import repository
 from memories.contract import ErrorCode, MemsuiteError, Relation, RelationType, WriteMode, validate_patch
+from memories.repository.resolving import Decision, Loser, Resolution
 from memories.repository.results import MemoryDetail
 from memories.repository.usage import Usage
 from memories.screening import refuse_secrets
@@ -26,6 +28,17 @@ _ADD = described(
 _PATCH = described(FORM | {"base_revision": _REVISION})
 _BY_ID = described({"memory_id": TEXT, "note": TEXT}, "memory_id")
 _UPDATE = described(FORM | {"memory_id": TEXT, "base_revision": _REVISION}, "memory_id")
+_DECISION = described(
+    {
+        "resolution": {"type": "string", "enum": [str(resolution) for resolution in Resolution]},
+        "note": TEXT,
+        "resolution_note": TEXT,
+        "loser": {"type": "string", "enum": [str(loser) for loser in Loser]},
+        "edits": {"type": "object"},
+    },
+    "resolution",
+    "note",
+)
 _ENTITIES = described({"memory_id": TEXT, "entities": {"type": "array", "items": TEXT}}, "memory_id")
 
 
@@ -82,6 +95,20 @@ def access(request: HttpRequest, memory_id: str) -> HttpResponse:
     repository().get(memory_id)
     usage = repository().usage.of([memory_id]).get(memory_id, Usage())
     return answer({"memory_id": memory_id, "access_count": usage.recalls})
+
+
+@endpoints.post("conflicts/{conflict_id}/resolve", "resolve_conflict", "resolve_conflict", body=_DECISION)
+def resolve_conflict(request: HttpRequest, conflict_id: str) -> HttpResponse:
+    """Decide about an open conflict, with a reason."""
+    body = body_of(request)
+    only(body, "resolution", "note", "loser", "edits", "resolution_note")
+    # What the older suite calls the reason.
+    note = body.get("note", body.get("resolution_note", ""))
+    given = {name: body[name] for name in ("loser", "edits") if name in body}
+    if "edits" in given and not isinstance(given["edits"], dict):
+        raise MemsuiteError(ErrorCode.INVALID_TYPE, "edits", "edits is an object.", received=given["edits"])
+    decision = Decision.of(body.get("resolution"), note, **given)
+    return answer(resolve(request, repository(), conflict_id, decision).as_answer())
 
 
 @endpoints.post("delete", "delete", "delete_memory", body=_BY_ID)

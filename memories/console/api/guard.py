@@ -23,7 +23,7 @@ from memories.console.csrf import CsrfMiddleware
 from memories.console.errors import Problem
 
 SCHEME = "Bearer "
-JSON = "application/json"
+TAKEN = ("application/json", "application/x-ndjson")
 READ = ("GET", "HEAD")
 
 
@@ -68,8 +68,8 @@ def _problem(
         return Problem(403, "This account may not do that.")
     if access.wants_password(method) and not (by_session and password_is_recent(request)):
         return Problem(403, "Give your password again in the console first; a token may not do this.")
-    if method not in READ and request.body and request.content_type != JSON:
-        return Problem(415, f"Send the body as {JSON}.")
+    if method not in READ and request.body and request.content_type not in TAKEN:
+        return Problem(415, f"Send the body as {TAKEN[0]}.")
     return None
 
 

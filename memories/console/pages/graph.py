@@ -125,20 +125,42 @@ def graph_points(request: HttpRequest) -> HttpResponse:
 def graph_edges(request: HttpRequest) -> HttpResponse:
     """The edges and hubs of what is asked for."""
     drawn = _drawn(repository(), Shown.of(request.GET.dict()))
+    return JsonResponse(_edges(drawn, *_every(drawn)), json_dumps_params={"ensure_ascii": False})
+
+
+def graph_answer(store: MemoryRepository, wanted: Shown, offset: int, limit: int) -> dict[str, Any]:
+    """The same for the API: a page of the memories as nodes, and the edges and hubs of all of them."""
+    drawn = _drawn(store, wanted)
     ids, xy = _every(drawn)
+    shown = ids[offset : offset + limit]
+    found = store.read(lambda state: state.memories(shown))
+    nodes = [
+        {
+            "id": name,
+            "label": f"{found[name].domain}:{found[name].subject}",
+            "category": found[name].category,
+            "tier": found[name].tier,
+            "x": round(x, 5),
+            "y": round(y, 5),
+        }
+        for name, (x, y) in zip(shown, xy[offset : offset + limit].tolist(), strict=True)
+        if name in found
+    ]
+    page = {"total": len(ids), "offset": offset, "limit": limit, "nodes": nodes}
+    return page | {"likeness_found": drawn.likeness.found} | _edges(drawn, ids, xy)
+
+
+def _edges(drawn: Drawn, ids: list[str], xy: Matrix) -> dict[str, Any]:
     places = {name: (float(x), float(y)) for name, (x, y) in zip(ids, xy.tolist(), strict=True)}
     spots = hub_places(drawn.hubs, places)
-    return JsonResponse(
-        {
-            "likeness": [[edge.source_id, edge.target_id, edge.cosine] for edge in drawn.likeness.edges],
-            "declared": [[edge.source_id, edge.target_id, edge.relation_type] for edge in drawn.declared],
-            "hubs": [
-                {"name": hub.name, "x": x, "y": y, "members": hub.members}
-                for hub, (x, y) in zip(drawn.hubs, spots, strict=True)
-            ],
-        },
-        json_dumps_params={"ensure_ascii": False},
-    )
+    return {
+        "likeness": [[edge.source_id, edge.target_id, edge.cosine] for edge in drawn.likeness.edges],
+        "declared": [[edge.source_id, edge.target_id, edge.relation_type] for edge in drawn.declared],
+        "hubs": [
+            {"name": hub.name, "x": x, "y": y, "members": hub.members}
+            for hub, (x, y) in zip(drawn.hubs, spots, strict=True)
+        ],
+    }
 
 
 def _drawn(store: MemoryRepository, wanted: Shown) -> Drawn:

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from memories.repository.files import DatabaseFiles
+
 ALARM_AFTER = 2
 """Failures in a row from which the dashboard raises an alarm."""
 
@@ -48,6 +50,10 @@ class Journal:
             failures=self.failures + 1 if failed else 0,
             last={"at": at.isoformat(timespec="seconds"), **answer},
         )
+
+
+def journal_path(files: DatabaseFiles) -> Path:
+    return files.side / "maintenance.json"
 
 
 def read_journal(path: Path) -> Journal:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository.backup import MANUAL, PRE_COMPACT, Backup, Backups, require_room
@@ -18,7 +17,7 @@ from memories.repository.manifest import ManifestError
 from memories.repository.snapshot import Snapshot
 from memories.repository.store import Store, Upkeep
 from memories.repository.upkeep.checks import Expected, verify_contents, verify_kept_versions
-from memories.repository.upkeep.journal import Journal, TableRecord, read_journal, write_journal
+from memories.repository.upkeep.journal import Journal, TableRecord, journal_path, read_journal, write_journal
 from memories.repository.upkeep.planning import Action, Mode, Plan, make_plan
 from memories.repository.upkeep.policy import Policy
 from memories.repository.upkeep.results import MaintenanceResult, Status, Step, TableWork
@@ -49,7 +48,7 @@ class Maintenance:
         return self._store.read(lambda snapshot: self._planned(snapshot, mode))
 
     def journal(self) -> Journal:
-        return read_journal(self._journal_path)
+        return read_journal(journal_path(self.files))
 
     def run(self, mode: Mode = Mode.ROUTINE, progress: Progress | None = None) -> MaintenanceResult:
         """Do what there is to do. Failures are in the answer rather than raised; only that another run
@@ -94,13 +93,9 @@ class Maintenance:
         except ManifestError as error:
             raise unavailable(self.files.root, str(error)) from error
 
-    @property
-    def _journal_path(self) -> Path:
-        return self.files.side / "maintenance.json"
-
     def record(self, journal: Journal) -> None:
         """Raises ``OSError``."""
-        write_journal(self._journal_path, journal)
+        write_journal(journal_path(self.files), journal)
 
 
 @dataclass
