@@ -241,6 +241,9 @@ def test_wings_cannot_be_changed_afterwards(hermes_home: Path) -> None:
         ("wings", {"bok": 5}),
         ("wings", {"": ["x"]}),
         ("wings", "not json"),
+        ("allowed_secret_patterns", "["),
+        ("allowed_secret_patterns", [5]),
+        ("allowed_secret_patterns", '["a", "("]'),
     ],
 )
 def test_an_unusable_value_is_named_and_the_default_holds(
@@ -417,3 +420,13 @@ def test_a_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     (tmp_path / "open").chmod(0o755)
 
     assert stat.S_IMODE(private_directory(tmp_path / "open").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    ("raw", "patterns"),
+    [("test-[0-9]+", ("test-[0-9]+",)), ('["a+", "[b]"]', ("a+", "[b]")), ("[ab]{3}", ("[ab]{3}",))],
+)
+def test_allowed_secret_patterns_are_one_expression_or_a_list(
+    hermes_home: Path, raw: str, patterns: tuple[str, ...]
+) -> None:
+    assert load(hermes_home, {"MEMSUITE_ALLOWED_SECRET_PATTERNS": raw}).allowed_secret_patterns == patterns

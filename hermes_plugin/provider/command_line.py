@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memories.contract import MemsuiteError
-from memories.screening import safe_answer
+from memories.screening import mask_secrets, safe_answer
 from memories.settings import Settings, load_settings
 
 from . import configuration
@@ -57,7 +57,7 @@ def _finish(run: Callable[[argparse.Namespace, Settings], int], options: argpars
         if options.json:
             print(json.dumps(safe_answer(error), ensure_ascii=False, default=str))
         else:
-            print(f"{error.code}: {error.message}", file=sys.stderr)
+            print(f"{error.code}: {mask_secrets(error.message)[0]}", file=sys.stderr)
         status = 1 if error.retryable else 2
     if status:
         sys.exit(status)

@@ -22,6 +22,7 @@ from maintenance.bench.results import DatabaseState
 from maintenance.bench.timing import Timings, timed
 from maintenance.bench.workspace import footprint, settings_in
 from memories.repository import BulkChange, MemoryRepository
+from memories.retrieval.candidates import POOL
 from memories.retrieval.request import Mode, SearchRequest
 from memories.retrieval.search import search
 from memories.text.query import analyse
@@ -30,9 +31,6 @@ MANY = 10_000
 """Memories of the bulk tag edit, or all where there are fewer."""
 
 PAGE = 50
-POOL = 50
-"""Candidates of one list: what search itself asks for."""
-
 FIRST_NEW = 10_000_000
 """Numbers of memories that the fill never reaches."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memories.screening import find_secrets
+from memories.screening import find_secrets, suspect_secrets
 
 MARGIN = 600
 """Characters beyond the cut that the quick pass still reads, so that a secret is never cut in half."""
@@ -25,8 +25,8 @@ _KEY_LINES = re.compile(
 
 
 def mask(text: str) -> tuple[str, int]:
-    """``text`` with every secret replaced by what kind it was, and how many there were."""
-    return _masked(text, [(found.start, found.end, found.kind) for found in find_secrets(text)])
+    """``text`` with every secret, sure or doubtful, replaced by what kind it was, and how many there were."""
+    return _masked(text, [(found.start, found.end, found.kind) for found in suspect_secrets(text)])
 
 
 def mask_quickly(text: str) -> tuple[str, int]:

@@ -24,6 +24,10 @@ _PARTS = "\x00json:"
 # Sessions in which nobody speaks but programs.
 _NOBODY = ("cron", "subagent", "batch", "flush")
 
+# Columns of a session that tell whose words its messages are, and the chats of one person with the agent.
+_WHOSE = ("user_id", "chat_id", "chat_type")
+_ALONE = ("dm", "direct", "private")
+
 _BUSY_SECONDS = 5.0
 
 
@@ -46,7 +50,7 @@ class _Columns:
 
     active: bool
     observed: bool
-    session_user: bool
+    session: frozenset[str]
 
 
 def user_messages(path: Path, *, since: datetime | None = None) -> Iterator[Message]:
@@ -84,12 +88,11 @@ def _messages(connection: sqlite3.Connection, since: datetime | None) -> Iterato
             continue
         at = datetime.fromtimestamp(row["timestamp"] or 0.0, UTC)
         if text and (since is None or at >= since):
-            user = row["user_id"] or ""
-            yield Message(row["id"], session, user, row["source"] or "", text, answer, at)
+            yield Message(row["id"], session, _owner(row), row["source"] or "", text, answer, at)
 
 
 def _query(columns: _Columns) -> str:
-    user = "s.user_id" if columns.session_user else "''"
+    known = (f"s.{name}" if name in columns.session else f"'' AS {name}" for name in _WHOSE)
     nobody = ", ".join(f"'{source}'" for source in _NOBODY)
     conditions = [
         "m.role IN ('user', 'assistant')",
@@ -99,7 +102,7 @@ def _query(columns: _Columns) -> str:
         *(["coalesce(m.observed, 0) = 0"] if columns.observed else []),
     ]
     return (
-        f"SELECT m.id, m.session_id, m.role, m.content, m.timestamp, s.source, {user} AS user_id "
+        f"SELECT m.id, m.session_id, m.role, m.content, m.timestamp, s.source, {', '.join(known)} "
         f"FROM messages AS m LEFT JOIN sessions AS s ON s.id = m.session_id "
         f"WHERE {' AND '.join(conditions)} ORDER BY m.session_id, m.id"
     )
@@ -110,7 +113,17 @@ def _columns(connection: sqlite3.Connection) -> _Columns:
     sessions = {row["name"] for row in connection.execute("PRAGMA table_info(sessions)")}
     if missing := {"session_id", "role", "content", "timestamp"} - messages:
         raise sqlite3.DatabaseError(f"no column {sorted(missing)[0]} in messages")
-    return _Columns("active" in messages, "observed" in messages, "user_id" in sessions)
+    return _Columns("active" in messages, "observed" in messages, frozenset(sessions))
+
+
+def _owner(row: sqlite3.Row) -> str:
+    """Whose words these are, named as the plugin names it when it files a turn: a group is a person of its
+    own, and where only the chat is known, the chat stands for the person."""
+    user, chat, kind = (str(row[name] or "") for name in _WHOSE)
+    is_group = kind not in _ALONE if kind else bool(chat)
+    if is_group:
+        return f"group:{row['source']}:{chat}"
+    return user if user or not chat else f"chat:{row['source']}:{chat}"
 
 
 def _text(content: object) -> str:

@@ -15,6 +15,7 @@ from memories.console.api.answers import refusal
 from memories.console.repository_access import retry_after, status_of
 from memories.console.uploads import UPLOAD_MAX, is_signed_in
 from memories.contract import ErrorCode, MemsuiteError
+from memories.screening import mask_secrets
 
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, TOO_LARGE, BROKEN = 400, 403, 404, 413, 500
 
@@ -52,7 +53,9 @@ def problem_of(error: MemsuiteError) -> Problem:
     """A core error as a person sees it; the refused value is never repeated."""
     status = status_of(error.code)
     wait = retry_after(error.code)
-    return Problem(status, error.message, error.code.value, error.field, wait)
+    # A message may name the field that was sent, and that may be anything that was pasted.
+    says, field = mask_secrets(error.message)[0], mask_secrets(error.field)[0]
+    return Problem(status, says, error.code.value, field, wait)
 
 
 def error_response(request: HttpRequest, problem: Problem) -> HttpResponse:

@@ -277,9 +277,12 @@ def _damage(files: DatabaseFiles, head: Head | None) -> Iterator[Damage]:
 
 
 def _spool(files: DatabaseFiles) -> int | None:
-    """How many files wait in the spool; None where there is none."""
+    """How many files of captured turns wait in the spool; None where there is none."""
     spool = files.side / "spool"
-    return sum(1 for path in spool.iterdir() if path.is_file()) if spool.is_dir() else None
+    if not spool.is_dir():
+        return None
+    # Beside each file lies the lock of its writer; an empty one waits for its next turn.
+    return sum(1 for path in spool.glob("*.jsonl") if path.stat().st_size)
 
 
 def live_bytes(manifest: Manifest) -> int:

@@ -20,11 +20,12 @@ _REMOVED = "[removed: it holds a secret]"
 
 
 def safe_answer(error: MemsuiteError) -> dict[str, object]:
-    """The one error shape of every door, without secrets in `received`, `expected` or `field`."""
+    """The one error shape of every door, without secrets in `received`, `expected`, or
+    the names of fields that `field` and `message` may repeat."""
     screened = MemsuiteError(
         error.code,
         _masked(error.field),
-        error.message,
+        mask_secrets(error.message)[0],
         received=_screened(error.received, _DEPTH),
         expected=_screened(error.expected, _DEPTH),
     )

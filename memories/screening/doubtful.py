@@ -44,7 +44,7 @@ _LOGIN = re.compile(
     r"\bcurl\b[^\n]{0,200}?\s-u\s{0,3}[\"']?[^\s:\"']{1,60}:(?P<bare>[^\s\"'\[][^\s\"']{5,99})"
 )
 
-# Bits per character: random base64 of 20 characters has about 4, random hexadecimal 3.3, English words 2.5 to 3.
+# Bits per character: random base64 of 20 characters has about 4, random hexadecimal 3.3, words 2.5 to 3.
 _RANDOM_BITS = 3.0
 _TOKEN_LENGTH = 16
 

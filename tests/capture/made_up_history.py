@@ -140,6 +140,7 @@ KARI: Sequence[Sequence[Exchange]] = (
 
 def write_history(path: Path, *, more: Iterable[Exchange] = ()) -> Path:
     """The history as a file; ``more`` is one further session of Tom's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_TABLES)

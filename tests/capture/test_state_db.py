@@ -86,3 +86,28 @@ def test_what_is_no_history_is_named(tmp_path: Path, content: bytes | None):
 
 def test_messages_are_counted_for_the_progress_line(history: Path):
     assert count_messages(history) > WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("chat_id", "chat_type", "owner"),
+    [
+        (None, None, "tom"),
+        ("7", "dm", "tom"),
+        ("-9", "group", "group:telegram:-9"),
+        ("-9", None, "group:telegram:-9"),
+    ],
+)
+def test_words_in_a_group_belong_to_the_group(
+    history: Path, chat_id: str | None, chat_type: str | None, owner: str
+):
+    with closing(sqlite3.connect(history)) as connection, connection:
+        connection.execute(
+            "INSERT INTO sessions (id, source, user_id, chat_id, chat_type, started_at) "
+            "VALUES ('here', 'telegram', 'tom', ?, ?, 0)",
+            (chat_id, chat_type),
+        )
+        connection.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('here', 'user', 'Hello', 0)"
+        )
+    (said,) = (message for message in user_messages(history) if message.session_id == "here")
+    assert said.user_id == owner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,3 +74,10 @@ def test_the_refused_value_is_never_repeated() -> None:
     )
 
     assert "hunter2" not in repr(problem_of(error))
+
+
+def test_a_page_that_broke_is_told_in_the_log_of_the_server() -> None:
+    record = logging.makeLogRecord({"name": "django.request", "levelno": logging.ERROR})
+    handlers = logging.getLogger("django").handlers
+
+    assert any(type(one) is logging.StreamHandler and one.filter(record) for one in handlers)

@@ -17,6 +17,7 @@ from memories.console.audit_models import AuditEvent
 from memories.console.job_kinds import KINDS
 from memories.console.job_models import Job, State
 from memories.console.job_work import run
+from memories.console.repository_access import suite_settings
 from memories.console.uploads import UPLOAD_MAX
 from memories.repository import MemoryRepository
 
@@ -123,26 +124,22 @@ def test_a_form_without_a_file_or_of_no_system_says_so(operator: Client, given: 
 def test_what_was_not_looked_through_is_not_imported(operator: Client, repository: MemoryRepository) -> None:
     send(operator)
     waiting = Job.objects.get()
-    assert operator.post(report_of(waiting)).status_code == 422 or Job.objects.count() == 1
+    operator.post(report_of(waiting))
+    assert Job.objects.count() == 1
     assert repository.count() == 0
 
 
 def test_the_names_people_give_are_no_paths(operator: Client, repository: MemoryRepository) -> None:
     send(operator)
-    folder = repository.settings.suite_dir / "uploads"
+    folder = suite_settings().suite_dir / "uploads"
     assert [path.name for path in folder.rglob("*") if path.is_file()] == ["upload"]
 
 
-@pytest.mark.parametrize(
-    ("role", "size", "status"), [("operator", UPLOAD_MAX + 2, 413), ("anonymous", 3_000_000, 413)]
-)
-def test_a_body_that_is_too_large_is_refused_unread(
-    client_as: ClientAs, role: str, size: int, status: int
-) -> None:
-    response = client_as(role).post(
-        URL, b"", content_type="multipart/form-data; boundary=x", CONTENT_LENGTH=str(size)
-    )
-    assert response.status_code == status
+@pytest.mark.parametrize(("role", "size"), [("operator", UPLOAD_MAX + 2), ("anonymous", 3_000_000)])
+def test_a_body_that_is_too_large_is_refused_unread(client_as: ClientAs, role: str, size: int) -> None:
+    kind = "multipart/form-data; boundary=x"
+    response = client_as(role).post(URL, b"", content_type=kind, CONTENT_LENGTH=str(size))
+    assert response.status_code == 413
 
 
 def test_who_has_signed_in_may_send_more_than_a_form(operator: Client, repository: MemoryRepository) -> None:
@@ -154,11 +151,11 @@ def test_who_has_signed_in_may_send_more_than_a_form(operator: Client, repositor
 def test_an_export_is_sent_and_recorded(operator: Client, repository: MemoryRepository) -> None:
     repository.add(payload("Tide_API"), AUTHOR)
     response = operator.post(reverse("console:export"), {"format": "jsonl", "vectors": "1"})
-    header, *lines = b"".join(response).decode().splitlines()
+    header = b"".join(response).decode().splitlines()[0]
     assert json.loads(header)["tables"]["memories"]["rows"] == 1
     assert "attachment" in response["Content-Disposition"]
     assert AuditEvent.objects.filter(action="export").exists()
-    left = repository.settings.cache_dir / "exports"
+    left = suite_settings().cache_dir / "exports"
     assert [path for path in left.rglob("*") if path.is_file()] == []
 
 

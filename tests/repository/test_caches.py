@@ -1,4 +1,4 @@
-"""The vectors and the catalogue in memory are brought up to date by what changed, and by that alone."""
+"""What is kept in memory is brought up to date by what changed, and by that alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from memories.repository import Author, BulkChange, MemoryRepository, Snapshot
+from memories.repository import Author, BulkChange, Edge, MemoryRepository, Snapshot
+from memories.repository.tables import MOST_FRAGMENTS
 from memories.repository.vectors import VectorCache
 from tests.repository.conftest import PayloadMaker
 
@@ -94,3 +95,87 @@ def test_another_history_at_the_same_generation_is_read_anew(
     reopened().add(payload("Two"), agent)
     assert repository.snapshot().generation == 1
     assert [memory.subject for memory in repository.list_memories().rows] == ["Two"]
+
+
+def _edges_anew(repository: MemoryRepository, ids: list[str]) -> list[Edge]:
+    """The edges as somebody reads them who keeps nothing yet."""
+    shown = repository.snapshot()
+    return Snapshot(shown._connection, shown._files, shown.head).edges_of(ids)
+
+
+def test_edges_follow_every_kind_of_change(
+    repository: MemoryRepository,
+    agent: Author,
+    payload: PayloadMaker,
+    reopened: Callable[[], MemoryRepository],
+) -> None:
+    def uses(label: str) -> dict[str, object]:
+        return {"relations": [{"type": "uses", "target": label}]}
+
+    one = repository.add(payload("Gateway"), agent).memory_id
+    two = repository.add(payload("Gateway") | {"domain": "Harbour"}, agent).memory_id
+    client = repository.add(payload("Client") | uses("Gateway"), agent).memory_id
+    ids, other = [one, two, client], reopened()
+    by_id = {"relations": [{"type": "depends", "target_id": client}]}
+    for change in (
+        lambda: repository.delete(two, agent),
+        lambda: repository.update(one, by_id, agent, patch=True),
+        lambda: other.update(client, uses("Nothing known"), agent, patch=True),
+        lambda: repository.restore(two, agent),
+        lambda: other.delete(client, agent),
+        lambda: repository.restore(client, agent),
+        lambda: other.apply(BulkChange.of("trash"), ids, agent),
+    ):
+        change()
+        assert repository.snapshot().edges_of(ids) == _edges_anew(repository, ids)
+
+
+def test_edges_survive_the_merging_of_small_parts(
+    repository: MemoryRepository, agent: Author, payload: PayloadMaker
+) -> None:
+    ids = [repository.add(payload("Subject_0"), agent).memory_id]
+    for number in range(1, MOST_FRAGMENTS + 6):
+        declared = {"relations": [{"type": "uses", "target_id": ids[-1]}]}
+        ids.append(repository.add(payload(f"Subject_{number}") | declared, agent).memory_id)
+        assert len(repository.snapshot().edges_of(ids[-1:])) == 1
+    assert repository.snapshot().edges_of(ids) == _edges_anew(repository, ids)
+
+
+def test_an_older_state_shows_its_own_edges(
+    repository: MemoryRepository, agent: Author, payload: PayloadMaker
+) -> None:
+    one = repository.add(payload("One"), agent).memory_id
+    two = repository.add(payload("Two"), agent).memory_id
+    older = repository.snapshot()
+    declared = {"relations": [{"type": "uses", "target_id": one}]}
+    repository.update(two, declared, agent, patch=True)
+    assert len(repository.snapshot().edges_of([two])) == 1
+    assert older.edges_of([two]) == []
+
+
+def test_what_this_process_changed_is_known_without_asking(
+    repository: MemoryRepository,
+    agent: Author,
+    payload: PayloadMaker,
+    ids: list[str],
+    reopened: Callable[[], MemoryRepository],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    original = Snapshot._read_changes
+
+    def watched(self: Snapshot, generation: int) -> object:
+        asked.append(generation)
+        return original(self, generation)
+
+    monkeypatch.setattr(Snapshot, "_read_changes", watched)
+    start = repository.snapshot().generation
+    new = repository.add(payload("New"), agent).memory_id
+    repository.delete(ids[0], agent)
+    repository.delete(new, agent)
+    changes = repository.snapshot().changes_since(start)
+    assert (set(changes.written), set(changes.removed), asked) == (set(), {ids[0], new}, [])
+    reopened().delete(ids[1], agent)
+    changes = repository.snapshot().changes_since(start)
+    assert set(changes.removed) == {ids[0], ids[1], new}
+    assert asked == [start]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 
-from maintenance.bench.corpus.memories import build_store
+from maintenance.bench.corpus.memories import Store, fill_store
 from maintenance.bench.corpus.model import (
     HALVES,
     KINDS,
     LANGUAGES,
+    OPEN_HALVES,
     Corpus,
     CorpusMemory,
     Half,
@@ -26,11 +27,14 @@ from maintenance.bench.corpus.questions import Desk, ask_answerable, hurried
 
 DEFAULT_SEED = 20261130
 
+FINAL: tuple[Half, ...] = ("final",)
+
 __all__ = [
     "DEFAULT_SEED",
     "HALVES",
     "KINDS",
     "LANGUAGES",
+    "OPEN_HALVES",
     "Corpus",
     "CorpusMemory",
     "Half",
@@ -44,10 +48,14 @@ __all__ = [
 
 def load_corpus(seed: int = DEFAULT_SEED) -> Corpus:
     """The corpus of a seed. Another seed deals other values and wordings, and leaves other facts out."""
-    rng = random.Random(seed)
-    store = build_store(rng)
-    desk = Desk(rng)
-    ask_answerable(store, desk)
-    ask_unanswerable(store, desk)
-    questions = tuple(hurried(desk.asked, rng))
-    return Corpus(seed, tuple(store.memories.values()), questions)
+    store = Store()
+    questions: list[Question] = []
+    for halves in (OPEN_HALVES, FINAL):
+        # A dice of its own for the final half: that it was added changed nothing before it.
+        rng = random.Random(seed + (halves is FINAL))
+        fill_store(store, halves, rng)
+        desk = Desk(rng, first=len(questions) + 1)
+        ask_answerable(store, desk, halves)
+        ask_unanswerable(store, desk, halves)
+        questions.extend(hurried(desk.asked, rng))
+    return Corpus(seed, tuple(store.memories.values()), tuple(questions))

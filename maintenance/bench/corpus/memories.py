@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from maintenance.bench.corpus import source
-from maintenance.bench.corpus.model import CorpusMemory, Language
+from maintenance.bench.corpus.model import CorpusMemory, Half, Language
 from maintenance.bench.corpus.source import Entity, Topic
 from maintenance.bench.corpus.wording import fill
 
@@ -49,16 +49,16 @@ class Store:
         return tuple(sorted(replaced[key] for key in keys if key in replaced))
 
 
-def build_store(rng: random.Random) -> Store:
-    store = Store()
-    for project in source.projects():
+def fill_store(store: Store, halves: Collection[Half], rng: random.Random) -> None:
+    """Add all that is recorded about the projects and people of some halves."""
+    projects, people = source.projects(halves), source.people(halves)
+    for project in projects:
         _add_overview(store, project, rng)
-    _add_topics(store, source.projects(), source.project_topics().values(), rng, "project")
-    _add_topics(store, source.people(), source.people_topics().values(), rng, "person")
-    for project in source.projects():
+    _add_topics(store, projects, source.project_topics().values(), rng, "project")
+    _add_topics(store, people, source.people_topics().values(), rng, "person")
+    for project in projects:
         for memory in _story_memories(project, rng):
             store.add(memory)
-    return store
 
 
 def _add_overview(store: Store, project: Entity, rng: random.Random) -> None:

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Half = Literal["calibration", "final"]
+Half = Literal["calibration", "development", "final"]
 Language = Literal["en", "fr", "nb"]
-HALVES: tuple[Half, ...] = ("calibration", "final")
+HALVES: tuple[Half, ...] = ("calibration", "development", "final")
+OPEN_HALVES: tuple[Half, ...] = ("calibration", "development")
+"""What may be looked at and fitted to; the development half was the final one before."""
 LANGUAGES: tuple[Language, ...] = ("en", "fr", "nb")
 
 KINDS = (

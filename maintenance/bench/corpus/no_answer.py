@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from maintenance.bench.corpus import source
 from maintenance.bench.corpus.memories import Store
-from maintenance.bench.corpus.model import HALVES, LANGUAGES, Half, Language
+from maintenance.bench.corpus.model import LANGUAGES, Half, Language
 from maintenance.bench.corpus.questions import Desk
 from maintenance.bench.corpus.source import Entity, Topic, wordings_of
 from maintenance.bench.corpus.wording import fill
@@ -25,8 +25,8 @@ PER_HALF = {
 }
 
 
-def ask_unanswerable(store: Store, desk: Desk) -> None:
-    for half in HALVES:
+def ask_unanswerable(store: Store, desk: Desk, halves: Iterable[Half]) -> None:
+    for half in halves:
         _ask_unrecorded(half, desk)
         _ask_left_out(store, half, desk)
         _ask_unknown(half, desk)
@@ -35,13 +35,13 @@ def ask_unanswerable(store: Store, desk: Desk) -> None:
 
 def _ask_unrecorded(half: Half, desk: Desk) -> None:
     """The right project or person, and a kind of fact that is recorded about none of them."""
-    for sort, pool in (("project", source.projects()), ("person", source.people())):
+    for sort, pool in (("project", source.projects((half,))), ("person", source.people((half,)))):
         ask = partial(_ask_unrecorded_fact, sort, desk)
-        _until(PER_HALF[f"unrecorded_{sort}_fact"], _of_half(pool, half), desk.rng, ask)
+        _until(PER_HALF[f"unrecorded_{sort}_fact"], pool, desk.rng, ask)
 
 
 def _ask_unrecorded_fact(sort: str, desk: Desk, entity: Entity) -> bool:
-    wordings = wordings_of(source.unanswerable()[sort][entity.language], entity.half)
+    wordings = wordings_of(source.unanswerable(entity.half)[sort][entity.language], entity.half)
     wording = desk.wording(f"unrecorded.{sort}.{entity.language}.{entity.half}", wordings)
     return _near_miss(desk, entity, entity.language, fill(wording, entity), "unrecorded_fact")
 
@@ -49,11 +49,11 @@ def _ask_unrecorded_fact(sort: str, desk: Desk, entity: Entity) -> bool:
 def _ask_left_out(store: Store, half: Half, desk: Desk) -> None:
     """The right project or person, and a kind of fact that is recorded about others only."""
     for sort, pool, topics in (
-        ("project", source.projects(), source.project_topics()),
-        ("person", source.people(), source.people_topics()),
+        ("project", source.projects((half,)), source.project_topics()),
+        ("person", source.people((half,)), source.people_topics()),
     ):
         ask = partial(_ask_left_out_topic, store, topics, desk)
-        _until(PER_HALF[f"left_out_{sort}_topic"], _of_half(pool, half), desk.rng, ask)
+        _until(PER_HALF[f"left_out_{sort}_topic"], pool, desk.rng, ask)
 
 
 def _ask_left_out_topic(store: Store, topics: Mapping[str, Topic], desk: Desk, entity: Entity) -> bool:
@@ -72,14 +72,14 @@ def _ask_unknown(half: Half, desk: Desk) -> None:
             topic = topics[desk.rng.choice(sorted(topics))]
             text = _topic_text(topic, entity, entity.language, desk)
             _near_miss(desk, entity, entity.language, text, f"unknown_{sort}")
-    for project in desk.rng.sample(_of_half(source.projects(), half), PER_HALF["unknown_id"]):
+    for project in desk.rng.sample(source.projects((half,)), PER_HALF["unknown_id"]):
         text = f"{project.fields['prefix']}-{desk.rng.randint(5000, 9999)}"
         _near_miss(desk, project, project.language, text, "unknown_id")
 
 
 def _ask_everyday(half: Half, desk: Desk) -> None:
     for language in LANGUAGES:
-        for number, text in enumerate(wordings_of(source.unanswerable()["everyday"][language], half)):
+        for number, text in enumerate(wordings_of(source.unanswerable(half)["everyday"][language], half)):
             subject = Entity(f"everyday.{language}.{half}.{number}", "", language, half, False, {})
             desk.ask("no_answer", language, text, subject, near_miss=False, note="everyday")
 
@@ -90,7 +90,7 @@ def _topic_text(topic: Topic, entity: Entity, language: Language, desk: Desk) ->
 
 
 def _nobodies(sort: str, half: Half) -> list[Entity]:
-    names = source.unanswerable()["unknown_people" if sort == "person" else "unknown_projects"]
+    names = source.unanswerable(half)["unknown_people" if sort == "person" else "unknown_projects"]
     return [
         Entity(f"unknown.{name}", name, language, half, sort == "project", {})
         for language in LANGUAGES
@@ -100,10 +100,6 @@ def _nobodies(sort: str, half: Half) -> list[Entity]:
 
 def _near_miss(desk: Desk, entity: Entity, language: Language, text: str, note: str) -> bool:
     return desk.ask("no_answer", language, text, entity, near_miss=True, note=note)
-
-
-def _of_half(entities: list[Entity], half: Half) -> list[Entity]:
-    return [entity for entity in entities if entity.half == half]
 
 
 def _until(count: int, entities: list[Entity], rng: random.Random, ask: Callable[[Entity], bool]) -> None:

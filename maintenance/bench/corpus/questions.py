@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -30,6 +30,7 @@ class Desk:
     """Where questions are written: hands out each wording in turn and numbers what was asked."""
 
     rng: random.Random
+    first: int = 1
     asked: list[Question] = field(default_factory=list)
     _texts: set[str] = field(default_factory=set)
     _turns: Counter[str] = field(default_factory=Counter)
@@ -54,7 +55,7 @@ class Desk:
         if text in self._texts:
             return False
         self._texts.add(text)
-        number = f"q{len(self.asked) + 1:03d}"
+        number = f"q{self.first + len(self.asked):03d}"
         answers, traps = tuple(sorted(expected)), tuple(sorted(avoid))
         self.asked.append(
             Question(number, kind, language, text, answers, traps, entity.half, near_miss, note, entity.slug)
@@ -62,11 +63,11 @@ class Desk:
         return True
 
 
-def ask_answerable(store: Store, desk: Desk) -> None:
-    for project in source.projects():
+def ask_answerable(store: Store, desk: Desk, halves: Collection[Half]) -> None:
+    for project in source.projects(halves):
         _ask_about_project(store, project, desk)
         _ask_stories(store, project, desk)
-    for person in source.people():
+    for person in source.people(halves):
         _ask_about_person(store, person, desk)
 
 
@@ -161,7 +162,7 @@ def _ask_paths(store: Store, project: Entity, topics: list[Topic], desk: Desk) -
 
 def _ask_combined(store: Store, entity: Entity, count: int, desk: Desk) -> None:
     """Questions that need two memories, where both are recorded."""
-    pairs = source.combined()["project" if entity.is_project else "person"]
+    pairs = source.combined("project" if entity.is_project else "person", entity.half)
     known = [pair for pair in pairs if all((entity.slug, name) in store.current for name in pair["topics"])]
     for pair in desk.rng.sample(known, min(count, len(known))):
         pool = f"{'+'.join(pair['topics'])}.{entity.language}.{entity.half}"
@@ -193,7 +194,7 @@ def _ask_stories(store: Store, project: Entity, desk: Desk) -> None:
 
 def _phrase(name: str, project: Entity, desk: Desk, **values: str) -> str:
     half: Half = project.half
-    wordings = wordings_of(source.phrases()[name][project.language], half)
+    wordings = wordings_of(source.phrases(half)[name][project.language], half)
     return fill(desk.wording(f"{name}.{project.language}.{half}", wordings), project, **values)
 
 

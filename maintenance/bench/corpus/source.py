@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from maintenance.bench.corpus.model import HALVES, LANGUAGES, Half, Language
+from maintenance.bench.corpus.model import LANGUAGES, OPEN_HALVES, Half, Language
 
 TOPIC_FILES = ("topics_settings", "topics_places", "topics_running", "topics_background")
 
@@ -49,31 +49,37 @@ class Topic:
         return self.shared_values or tuple(self.texts[language].get("v", ()))
 
     def asks(self, language: Language, half: Half) -> tuple[str, ...]:
+        if half == "final":
+            return tuple(_final_wordings()["topics"][self.name][language])
         return wordings_of(self.texts[language]["ask"], half)
 
 
 def wordings_of(wordings: list[str], half: Half) -> tuple[str, ...]:
-    """The half's share of a list of wordings, so that no wording is used in both halves."""
-    return tuple(wordings[HALVES.index(half) :: len(HALVES)])
+    """The half's share of a list of wordings, so that no wording is used in two halves; the final half has
+    lists of its own."""
+    if half == "final":
+        return tuple(wordings)
+    return tuple(wordings[OPEN_HALVES.index(half) :: len(OPEN_HALVES)])
 
 
 @cache
 def entities() -> Mapping[str, Entity]:
-    cast = _read("cast")
-    both = [(slug, fields, True) for slug, fields in cast["projects"].items()]
-    both += [(slug, fields, False) for slug, fields in cast["people"].items()]
+    both = []
+    for cast in (_read("cast"), _read("final_cast")):
+        both += [(slug, fields, True) for slug, fields in cast["projects"].items()]
+        both += [(slug, fields, False) for slug, fields in cast["people"].items()]
     return {
         slug: Entity(slug, fields["name"], fields["language"], fields["half"], is_project, fields)
         for slug, fields, is_project in both
     }
 
 
-def projects() -> list[Entity]:
-    return [entity for entity in entities().values() if entity.is_project]
+def projects(halves: Collection[Half]) -> list[Entity]:
+    return [entity for entity in entities().values() if entity.is_project and entity.half in halves]
 
 
-def people() -> list[Entity]:
-    return [entity for entity in entities().values() if not entity.is_project]
+def people(halves: Collection[Half]) -> list[Entity]:
+    return [entity for entity in entities().values() if not entity.is_project and entity.half in halves]
 
 
 @cache
@@ -90,22 +96,31 @@ def people_topics() -> Mapping[str, Topic]:
 @cache
 def stories() -> Mapping[str, Mapping[str, Any]]:
     """Per project: the memories written one by one, as the TOML files have them."""
-    return {slug: story for language in LANGUAGES for slug, story in _read(f"stories_{language}").items()}
+    files = [*(f"stories_{language}" for language in LANGUAGES), "final_stories"]
+    return {slug: story for name in files for slug, story in _read(name).items()}
 
 
-@cache
-def phrases() -> Mapping[str, Mapping[str, list[str]]]:
-    return _read("phrases")
+def phrases(half: Half) -> Mapping[str, Mapping[str, list[str]]]:
+    found: dict[str, Any] = _final_wordings()["phrases"] if half == "final" else _read("phrases")
+    return found
 
 
-@cache
-def combined() -> Mapping[str, list[dict[str, Any]]]:
-    return _read("combined")
+def combined(sort: str, half: Half) -> list[dict[str, Any]]:
+    """Pairs of topics of a ``project`` or a ``person``, with the questions that need both."""
+    pairs: list[dict[str, Any]] = _read("combined")[sort]
+    if half != "final":
+        return pairs
+    own = _final_wordings()["combined"]
+    return [{"topics": pair["topics"], **own["+".join(pair["topics"])]} for pair in pairs]
 
 
-@cache
-def unanswerable() -> Mapping[str, Mapping[str, list[str]]]:
-    return _read("unanswerable")
+def unanswerable(half: Half) -> Mapping[str, Mapping[str, list[str]]]:
+    found: dict[str, Any] = _final_wordings()["unanswerable"] if half == "final" else _read("unanswerable")
+    return found
+
+
+def _final_wordings() -> dict[str, Any]:
+    return _read("final_wordings")
 
 
 def _topics(file: str, group: str) -> list[Topic]:
@@ -126,5 +141,6 @@ def _topics(file: str, group: str) -> list[Topic]:
     ]
 
 
+@cache
 def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath("data", f"{name}.toml").read_text(encoding="utf-8"))

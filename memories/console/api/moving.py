@@ -23,18 +23,17 @@ from memories.interchange.systems import AUTO, system_named
 endpoints = Endpoints("moving")
 
 FILE_NAME = "memories.jsonl"
+LINES = "application/x-ndjson"
 
 
-@endpoints.get("export", "export")
+@endpoints.get("export", "export", download=LINES)
 def export(request: HttpRequest, vectors: bool = False) -> HttpResponseBase:
     """Everything, as JSON lines behind a header: what ``export_memories`` writes."""
     with heavy_work(), _scratch() as folder:
         path = folder / FILE_NAME
         export_jsonl(repository(), path, vectors=vectors)
         # The open file outlives its name.
-        return FileResponse(
-            path.open("rb"), as_attachment=True, filename=FILE_NAME, content_type="application/x-ndjson"
-        )
+        return FileResponse(path.open("rb"), as_attachment=True, filename=FILE_NAME, content_type=LINES)
 
 
 @endpoints.post("import", "import", "add_memory", body={"type": "object"})

@@ -87,8 +87,13 @@ class Endpoints:
     def __init__(self, tag: str) -> None:
         self._tag = tag
 
-    def get(self, route: str, name: str, permission: str = "view_memory") -> Callable[[View], View]:
-        return self._noted("GET", route, name, permission)
+    def get(
+        self, route: str, name: str, permission: str = "view_memory", *, download: str = ""
+    ) -> Callable[[View], View]:
+        """``download`` is the type of content where the answer is a file instead of an object."""
+        content = {200: {"content": {download: {"schema": {"type": "string"}}}}}
+        said = {"responses": content} if download else None
+        return self._noted("GET", route, name, permission, said=said)
 
     def post(
         self,
@@ -100,7 +105,8 @@ class Endpoints:
         recent: bool = False,
     ) -> Callable[[View], View]:
         """``body`` is the JSON schema of what is sent; the contract checks it, not the schema."""
-        return self._noted("POST", route, name, permission, body=body, recent=recent)
+        said = {"requestBody": _described(body)} if body is not None else None
+        return self._noted("POST", route, name, permission, said=said, recent=recent)
 
     def _noted(
         self,
@@ -109,13 +115,12 @@ class Endpoints:
         name: str,
         permission: str,
         *,
-        body: dict[str, Any] | None = None,
+        said: dict[str, Any] | None = None,
         recent: bool = False,
     ) -> Callable[[View], View]:
         def decorate(view: View) -> View:
             view.api_permission = full_name(permission)  # type: ignore[attr-defined]
             view.api_recent = recent  # type: ignore[attr-defined]
-            said = {"requestBody": _described(body)} if body is not None else None
             register = _router.api_operation(
                 [method],
                 f"/{route}",
