@@ -1,13 +1,14 @@
-"""``bench calibrate``: fits what search weighs, on the calibration half of the public corpus.
+"""``bench calibrate``: fits what search weighs, to the open halves of the public corpus.
 
-Shows what the fit does on the calibration half; with ``--final`` also on the final half, which nothing is
-ever fitted to. Writes a data file only when told to.
+With ``--questions`` also to a person's own questions on their own database, which is only read. Shows what
+the fit does on what it was fitted to; the final half is never looked at here. Writes a data file only when
+told to, and says what that replaces.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
@@ -18,13 +19,13 @@ from maintenance.bench.benchmark import Benchmark, Run
 from maintenance.bench.results import Result
 
 if TYPE_CHECKING:
-    from maintenance.bench.corpus import Corpus, Half
     from maintenance.bench.fitting import Report
-    from maintenance.bench.observations import Library
+    from maintenance.bench.observations import Observed
+    from memories.embedding import Embedder
     from memories.retrieval.calibration import Calibration
 
 GATE_OF_WORDS = (
-    *("coverage", "topic", "exact", "subject", "distinctive"),
+    *("coverage", "topic", "exact", "subject", "hit", "aimed", "meant", "distinctive"),
     *("mass", "topic_mass", "whole", "about", "unnamed", "lacking"),
 )
 GATE_WITH_VECTORS = (*GATE_OF_WORDS, "both", "topic_both")
@@ -35,24 +36,30 @@ CONCEPTS = "concepts"
 NEAR_MISSES_ALLOWED = 0.05
 """The share of near misses that may pass; of unrelated questions none may."""
 
+DRILL_WEIGHT = 0.35
+"""What a question of the drill counts, where one of a half counts 1: it has thrice as many, all of one kind."""
+
+FEWEST_ANSWERED, FEWEST_UNANSWERED = 20, 10
+"""Own questions that a refit needs: fewer say more about chance than about a store."""
+
 START = {
     **{"lexical": 0.7, "vector": 0.3, "topic": 0.0, "exact": 0.1},
     **{"subject": 0.05, "named": 0.1, "about": 0.3},
 }
-GRID = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-
+GRID = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6)
 
 METRICS = {
-    "recall_5, mrr": "with the gate, over all memories, without a database or declared neighbours",
+    "recall_5, mrr": "with the gate, over all memories, without declared neighbours",
     "ungated_recall_5, ungated_mrr": "the order alone",
     "false_unrelated, false_near": "questions without an answer that got one, of how many",
     "threshold, bias, gate, order": "what was fitted",
+    "part": "calibration and development: the open halves; drill: every topic asked about everybody; own: yours",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A calibration, what it does on each half, and what the order alone would do."""
+    """A calibration, what it does on each part, and what the order alone would do."""
 
     calibration: Calibration
     gated: Mapping[str, Report]
@@ -61,12 +68,18 @@ class Fitted:
 
 def run(given: Run) -> Result:
     """Fit, show, and write where that is asked for."""
-    from maintenance.bench.corpus import corpus_hash, load_corpus
-    from memories.retrieval.calibration import OrderWeights, file_name, write
+    from maintenance.bench.own_questions import observed_own
+    from memories.embedding import create_embedder
+    from memories.retrieval.calibration import WORDS_ONLY, OrderWeights
+    from memories.settings import load_settings
 
-    halves: tuple[Half, ...] = ("calibration", "final") if given.options["final"] else ("calibration",)
-    corpus = load_corpus()
-    fitted = calibrate(corpus, given.options["model"], halves, _without(given.options["without"]))
+    model, path = given.options["model"], given.options["questions"]
+    settings = load_settings(
+        hermes_home=given.options.get("hermes_home"), db_path=given.options["database"], embed_model=model
+    )
+    embedder = None if model == WORDS_ONLY else create_embedder(settings)
+    own: list[Observed] = [] if path is None else observed_own(path, settings, embedder)
+    fitted = calibrate(embedder, _without(given.options["without"]), own, given.command)
     calibration = fitted.calibration
     figures: dict[str, Any] = {
         "identity": calibration.identity,
@@ -75,58 +88,84 @@ def run(given: Run) -> Result:
         "gate": dict(calibration.gate.weights),
         "order": {name: getattr(calibration.order, name) for name in OrderWeights.__slots__},
     }
-    if given.options["write"] and not given.options["without"]:
-        path = given.options["into"] / file_name(calibration.identity)
-        figures |= {"file": path.name, "replaced": path.is_file()}
-        path.write_text(write(calibration, notes_of(fitted)), encoding="utf-8")
+    if given.options["write"] is not None and not given.options["without"]:
+        figures |= _written(given, fitted, settings.suite_dir if own else None)
     return Result(
         command=given.command,
         metrics=METRICS,
         rows=list(_rows(fitted)),
         figures=figures,
-        corpus_hash=corpus_hash(corpus),
+        corpus_hash=calibration.corpus,
     )
 
 
 def calibrate(
-    corpus: Corpus, model: str, halves: tuple[Half, ...], without: frozenset[str] = frozenset()
+    embedder: Embedder | None,
+    without: frozenset[str] = frozenset(),
+    own: Sequence[Observed] = (),
+    command: str = "",
 ) -> Fitted:
-    """Fit on the calibration half and measure on ``halves``, as if the evidence ``without`` were not."""
-    from maintenance.bench.corpus import corpus_hash
+    """Fit to the open halves, the drill and ``own``, as if the evidence ``without`` were not."""
+    from maintenance.bench.corpus import OPEN_HALVES, corpus_hash, load_corpus
+    from maintenance.bench.corpus.drill import drill
     from maintenance.bench.fitting import fit_gate, fit_order, measure, with_threshold
     from maintenance.bench.observations import library, observe, observe_distinctive, without_concepts
-    from memories.embedding import create_embedder
     from memories.retrieval.calibration import WORDS_ONLY, Calibration, OrderWeights, running_engine
     from memories.retrieval.question import Question
-    from memories.settings import load_settings
 
-    embedder = None if model == WORDS_ONLY else create_embedder(load_settings(embed_model=model))
-    shelf = library(corpus, embedder)
+    corpus = load_corpus()
+    open_ones = [memory for memory in corpus.memories if memory.half in OPEN_HALVES]
+    shelf = library(open_ones, embedder)
     ask = without_concepts if CONCEPTS in without else Question.of
-    observed = {half: observe(shelf, corpus.half(half), embedder, ask) for half in halves}
-    fitting = observed["calibration"]
+    parts: dict[str, list[Observed]] = {
+        half: observe(shelf, corpus.half(half), embedder, ask) for half in OPEN_HALVES
+    }
+    parts["drill"] = observe(shelf, drill(corpus.seed), embedder, ask, DRILL_WEIGHT)
+    if own:
+        parts["own"] = list(own)
+    everything = [one for some in parts.values() for one in some]
     # Only ratios order, so one weight stays as it is; without a model the cosine is always nothing.
     fixed = ("lexical", "vector") if embedder is None else ("lexical",)
-    order = fit_order(fitting, OrderWeights(**START), GRID, fixed)
+    order = fit_order(everything, OrderWeights(**START), GRID, fixed)
     features = GATE_OF_WORDS if embedder is None else GATE_WITH_VECTORS
     names = [name for name in features if name not in without]
-    distinctive = observe_distinctive(shelf, _calibration_keys(corpus), embedder)
-    gate = with_threshold(fit_gate(fitting, distinctive, names, order), fitting, NEAR_MISSES_ALLOWED)
+    distinctive = observe_distinctive(shelf, frozenset(shelf.keys), embedder)
+    gate = with_threshold(fit_gate(everything, distinctive, names, order), everything, NEAR_MISSES_ALLOWED)
     calibration = Calibration(
         identity=WORDS_ONLY if embedder is None else str(embedder.identity),
         date=datetime.now(UTC).date().isoformat(),
-        command=f"manage.py bench calibrate --model {model} --write",
+        command=command,
         corpus=corpus_hash(corpus),
         engine=running_engine(),
         average_length=round(shelf.average_length, 2),
         order=order,
         gate=gate,
-        centre=_centre(shelf),
+        centre=None if shelf.centre is None else shelf.centre.astype("float32"),
     )
     return Fitted(
         calibration,
-        {half: measure(observed[half], order, gate) for half in halves},
-        {half: measure(observed[half], order, None) for half in halves},
+        {part: measure(some, order, gate) for part, some in parts.items()},
+        {part: measure(some, order, None) for part, some in parts.items()},
+    )
+
+
+def _written(given: Run, fitted: Fitted, suite_dir: Path | None) -> dict[str, Any]:
+    """Write the data file; ``suite_dir`` where it is a person's own. Names the new file and the old one."""
+    from memories.retrieval.calibration import OWN_FOLDER, file_name, write
+
+    name = file_name(fitted.calibration.identity)
+    shipped = Path(str(resources.files("memories.retrieval").joinpath("data")))
+    folder = shipped if suite_dir is None else suite_dir / OWN_FOLDER
+    path = given.options["write"] if given.options["write"] != Path() else folder / name
+    before = path if path.is_file() else (shipped / name if suite_dir is not None else None)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if suite_dir is not None else 0o777)
+    # What is replaced is kept beside it, so that the act can be taken back.
+    kept = path.with_suffix(".before.json") if path.is_file() and suite_dir is not None else None
+    if kept is not None:
+        kept.write_bytes(path.read_bytes())
+    path.write_text(write(fitted.calibration, notes_of(fitted)), encoding="utf-8")
+    return {"file": str(path), "replaces": str(before) if before is not None else "none"} | (
+        {"kept": str(kept)} if kept is not None else {}
     )
 
 
@@ -149,27 +188,32 @@ def _without(listed: str) -> frozenset[str]:
 
 def notes_of(fitted: Fitted) -> dict[str, Any]:
     """How it was fitted, for whoever opens the data file."""
-    seen = fitted.gated["calibration"]
     return {
-        "fitted_on": "the calibration half of the public corpus (maintenance/bench/corpus)",
+        "fitted_on": "the open halves and the drill of the public corpus (maintenance/bench/corpus)"
+        + (", and own questions" if "own" in fitted.gated else ""),
         "method": "logistic regression without negative weights; order by coordinate search",
         "threshold": "lowest that refuses all unrelated questions and all near misses but "
         f"{NEAR_MISSES_ALLOWED:.0%}",
         "centre": "mean vector of maintenance/bench/data/general_text.txt",
-        "recall_at_5": seen.overall.recall,
-        "reciprocal_rank": seen.overall.reciprocal_rank,
-        "false_unrelated": list(seen.false_unrelated),
-        "false_near_misses": list(seen.false_near_misses),
+        "parts": {
+            part: {
+                "recall_at_5": seen.overall.recall,
+                "reciprocal_rank": seen.overall.reciprocal_rank,
+                "false_unrelated": list(seen.false_unrelated),
+                "false_near_misses": list(seen.false_near_misses),
+            }
+            for part, seen in fitted.gated.items()
+        },
     }
 
 
 def _rows(fitted: Fitted) -> Iterator[dict[str, Any]]:
-    for half, report in fitted.gated.items():
-        free = fitted.ungated[half]
+    for part, report in fitted.gated.items():
+        free = fitted.ungated[part]
         for kind, outcome in {"all": report.overall, **report.kinds}.items():
             alone = free.overall if kind == "all" else free.kinds[kind]
             row = {
-                "half": half,
+                "part": part,
                 "kind": kind,
                 "questions": outcome.questions,
                 "recall_5": outcome.recall,
@@ -183,15 +227,6 @@ def _rows(fitted: Fitted) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _calibration_keys(corpus: Corpus) -> frozenset[str]:
-    entities = {question.entity for question in corpus.half("calibration")}
-    return frozenset(memory.key for memory in corpus.memories if memory.entity in entities)
-
-
-def _centre(shelf: Library) -> Any:
-    return None if shelf.centre is None else shelf.centre.astype("float32")
-
-
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
@@ -199,26 +234,35 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="as the setting embed_model; words: the gate without a model (builtin:minilm)",
     )
-    parser.add_argument("--final", action="store_true", help="measure the final half too")
     parser.add_argument(
         "--without",
         default="",
         metavar="NAME,NAME",
         help=f"an ablation: evidence to leave out, {CONCEPTS} or a feature of the gate; nothing is written",
     )
-    parser.add_argument("--write", action="store_true", help="write the data file of this model")
     parser.add_argument(
-        "--into",
+        "--questions",
         type=Path,
-        metavar="DIR",
-        default=Path(str(resources.files("memories.retrieval").joinpath("data"))),
-        help="where it is written (the data of this installation, which search reads)",
+        metavar="FILE",
+        help="your own questions as well, JSON, on your own database, which is only read",
+    )
+    parser.add_argument(
+        "--database", type=Path, metavar="DIR", help="with --questions: the database, if not the usual one"
+    )
+    parser.add_argument(
+        "--write",
+        type=Path,
+        nargs="?",
+        const=Path(),
+        metavar="FILE",
+        help="write the data file of this model: with --questions yours, which goes before the shipped one "
+        "from then on (in the suite's directory), else that of this installation",
     )
 
 
 BENCHMARK = Benchmark(
     name="calibrate",
-    summary="fit the weights and the threshold of search to the calibration half of the public corpus",
+    summary="fit the weights and the threshold of search to the public corpus and your own questions",
     arguments=_arguments,
     run=run,
 )

@@ -148,11 +148,12 @@ def _examples(
     for one in observed:
         best = np.argsort(-scores(one, order), kind="stable").tolist()
         if one.expected:
-            add(one, one.expected, 1.0, 1.0)
+            add(one, one.expected, 1.0, one.weight)
             others = [at for at in best if at not in one.expected and one.column("about")[at] > 0]
-            add(one, others[:DISTRACTORS], 0.0, DISTRACTOR_WEIGHT)
+            add(one, others[:DISTRACTORS], 0.0, DISTRACTOR_WEIGHT * one.weight)
         else:
-            add(one, best[:HARDEST], 0.0, 3 * (NEAR_MISS_WEIGHT if one.question.near_miss else 1.0))
+            near = NEAR_MISS_WEIGHT * one.weight if one.question.near_miss else 1.0
+            add(one, best[:HARDEST], 0.0, 3 * near)
     return np.vstack(rows), np.array(answers), np.array(weights)
 
 

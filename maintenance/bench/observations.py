@@ -1,29 +1,33 @@
-"""What the gate and the order see of the public corpus: one row of numbers for each question and memory.
+"""What the gate and the order see of a question: one row of numbers for each memory.
 
-No database: a verdict must not depend on one, so neither does its calibration.
+The public corpus needs no database for that: a verdict must not depend on one, so neither does its
+calibration. A person's own questions are observed on the candidates of their own database.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maintenance.bench.corpus import Corpus, CorpusMemory, Question
+from maintenance.bench.corpus import CorpusMemory, Question
+from maintenance.bench.questions import KnownQuestion
 from memories.contract import validate_add
 from memories.embedding import Embedder
-from memories.repository import StoredMemory
+from memories.repository import MemoryRepository, Snapshot, StoredMemory
 from memories.repository.records import derived_columns, embedding_text, memory_of
 from memories.repository.vectors import Vector
-from memories.retrieval.calibration import centred_cosines
+from memories.retrieval.calibration import Calibration, centred_cosines
+from memories.retrieval.candidates import Candidate, collect
 from memories.retrieval.document import Document
 from memories.retrieval.evidence import FEATURES, evidence_of
+from memories.retrieval.prepared import prepared_for
 from memories.retrieval.question import Match
 from memories.retrieval.question import Question as Asked
 from memories.retrieval.ranking import bm25_share
@@ -38,13 +42,24 @@ COLUMNS = (*FEATURES, "share", "cosine")
 SHORTEST_DISTINCTIVE = 4
 
 
+class Asking(Protocol):
+    """What of a question with known answers the fit looks at."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def near_miss(self) -> bool | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One question and its table, shape (memories, len(COLUMNS)); ``expected`` are positions in it."""
+    """One question and its table, shape (memories, len(COLUMNS)); ``expected`` are positions in it.
+    ``weight``: what it counts in a fit, beside those of the corpus' halves."""
 
-    question: Question
+    question: Asking
     expected: tuple[int, ...]
     table: Numbers
+    weight: float = 1.0
 
     def column(self, name: str) -> Numbers:
         return self.table[:, COLUMNS.index(name)]
@@ -70,9 +85,9 @@ def general_text() -> list[str]:
     return [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
 
 
-def library(corpus: Corpus, embedder: Embedder | None) -> Library:
-    documents = tuple(Document.of(stored(memory)) for memory in corpus.memories)
-    keys = tuple(memory.key for memory in corpus.memories)
+def library(memories: Sequence[CorpusMemory], embedder: Embedder | None) -> Library:
+    documents = tuple(Document.of(stored(memory)) for memory in memories)
+    keys = tuple(memory.key for memory in memories)
     if embedder is None:
         return Library(keys, documents, None, None)
     texts = [embedding_text(document.memory.form()) for document in documents]
@@ -102,6 +117,7 @@ def observe(
     questions: Sequence[Question],
     embedder: Embedder | None,
     ask: Callable[[str], Asked] = Asked.of,
+    weight: float = 1.0,
 ) -> list[Observed]:
     position = {key: at for at, key in enumerate(library.keys)}
     average = library.average_length
@@ -110,9 +126,39 @@ def observe(
             question,
             tuple(position[key] for key in question.expected),
             _table(question.text, library, range(len(library.keys)), average, embedder, ask),
+            weight,
         )
         for question in questions
     ]
+
+
+def observe_stored(
+    repository: MemoryRepository, questions: Sequence[KnownQuestion], calibration: Calibration
+) -> Iterator[Observed]:
+    """A person's questions on their own database, which is only read: on the candidates of each. An expected
+    memory that is none of them cannot be found whatever the gate says, and is left out."""
+    for question in questions:
+        asked, vector = Asked.of(question.text), repository.embedder.embed_query(question.text)
+
+        def candidates(
+            snapshot: Snapshot, asked: Asked = asked, vector: Vector = vector
+        ) -> tuple[Candidate, ...]:
+            prepared = prepared_for(repository)
+            return collect(
+                snapshot, prepared, asked, calibration, vector, None, hopeless_too=True
+            ).candidates
+
+        rows = repository.read(candidates)
+        if not rows:
+            continue
+        table = [
+            _row(Match.of(asked, row.document), row.centred, row.cosine, calibration.average_length)
+            for row in rows
+        ]
+        ids = [row.document.memory.id for row in rows]
+        expected = tuple(at for at, name in enumerate(ids) if name in question.expected)
+        if expected or not question.expected:
+            yield Observed(question, expected, np.array(table))
 
 
 def observe_distinctive(library: Library, keys: Collection[str], embedder: Embedder | None) -> Numbers:
@@ -142,13 +188,16 @@ def _table(
 ) -> Numbers:
     question = ask(text)
     cosines, centred = _cosines(text, library, list(rows), embedder)
-    table = []
-    for at, cosine, from_centre in zip(rows, cosines, centred, strict=True):
-        match = Match.of(question, library.documents[at])
-        features = evidence_of(match, float(from_centre)).features()
-        share = bm25_share(match, average)
-        table.append([*(features[name] for name in FEATURES), share, float(cosine)])
+    table = [
+        _row(Match.of(question, library.documents[at]), float(from_centre), float(cosine), average)
+        for at, cosine, from_centre in zip(rows, cosines, centred, strict=True)
+    ]
     return np.array(table)
+
+
+def _row(match: Match, centred: float, cosine: float, average_length: float) -> list[float]:
+    features = evidence_of(match, centred).features()
+    return [*(features[name] for name in FEATURES), bm25_share(match, average_length), cosine]
 
 
 def _cosines(

@@ -138,9 +138,10 @@ _registry_lock = threading.Lock()
 
 
 def _found(graph: NeighbourGraph, snapshot: Snapshot, earlier: Duplicates | None) -> Duplicates:
-    one, other, cosines = _candidates(graph, snapshot)
+    one, other, cosines = graph.pairs(LEAST_COSINE)
     kept, fresh = _told_apart(graph, snapshot, earlier, one, other)
     if len(fresh) > _MANY:
+        fresh = fresh[_of_one_domain(graph, snapshot, one[fresh], other[fresh])]
         fresh = fresh[_worth_reading(graph, snapshot, one[fresh], other[fresh], cosines[fresh])]
     profiles = dict(earlier._profiles) if earlier is not None else {}
     # Memories of pairs that stay have their profile; those of others are read.
@@ -154,21 +155,20 @@ def _found(graph: NeighbourGraph, snapshot: Snapshot, earlier: Duplicates | None
     )
 
 
-def _candidates(graph: NeighbourGraph, snapshot: Snapshot) -> tuple[Rows, Rows, Matrix]:
-    """Near pairs of one domain; those of two are told apart without looking at their text."""
-    one, other, cosines = graph.pairs(LEAST_COSINE)
+def _of_one_domain(
+    graph: NeighbourGraph, snapshot: Snapshot, one: Rows, other: Rows
+) -> npt.NDArray[np.bool_]:
+    """Which of many pairs are of one domain; those of two are told apart without looking at their text."""
     table = snapshot.arrow(schema.MEMORIES, columns=["id", "domain"])
-    if table is None or not len(graph):
-        return one, other, cosines
+    if table is None:
+        return np.zeros(len(one), dtype=np.bool_)
     folded: dict[str, int] = {}
-    numbers = {
-        domain: folded.setdefault(fold(domain), len(folded))
-        for domain in table["domain"].unique().to_pylist()
-    }
+    found = table["domain"].unique().to_pylist()
+    numbers = {domain: folded.setdefault(fold(domain), len(folded)) for domain in found}
     domains = dict(zip(table["id"].to_pylist(), table["domain"].to_pylist(), strict=True))
     of_row = np.array([numbers.get(domains.get(name, ""), -1) for name in graph.ids], dtype=np.int64)
-    same = of_row[one] == of_row[other]
-    return one[same], other[same], cosines[same]
+    same: npt.NDArray[np.bool_] = of_row[one] == of_row[other]
+    return same
 
 
 def _worth_reading(
@@ -192,15 +192,18 @@ def _told_apart(
     if earlier is None or not earlier._graph.state.reaches(graph.state):
         return [], np.arange(len(one))
     before = earlier._graph
-    written = set(snapshot.changes_since(before.state.generation).written)
+    written = snapshot.changes_since(before.state.generation).written
     places = graph.rows_in(before)
-    places[[name in written for name in graph.ids]] = -1
+    places[[row for name in written if (row := graph.row_of(name)) is not None]] = -1
     size = len(before) + 1
     known_one, known_other, _ = before.pairs(LEAST_COSINE)
-    then = places[one] * size + places[other]
-    known = np.isin(then, known_one * size + known_other) & (places[one] >= 0) & (places[other] >= 0)
-    still = {(graph.ids[a], graph.ids[b]) for a, b in zip(one[known], other[known], strict=True)}
-    return [pair for pair in earlier.pairs if pair.ids in still], np.flatnonzero(~known)
+    then = np.where((places[one] >= 0) & (places[other] >= 0), places[one] * size + places[other], -1)
+    known = np.isin(then, known_one * size + known_other)
+    rows = [(before.row_of(pair.one), before.row_of(pair.other)) for pair in earlier.pairs]
+    keys = np.array([(a or 0) * size + (b or 0) for a, b in rows], dtype=np.int64)
+    holds = np.isin(keys, then[known])
+    kept = [pair for pair, still in zip(earlier.pairs, holds.tolist(), strict=True) if still]
+    return kept, np.flatnonzero(~known)
 
 
 def _judged(

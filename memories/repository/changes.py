@@ -30,7 +30,7 @@ from memories.repository.ledger import (
 from memories.repository.records import Row, StoredMemory, content_hash, memory_of
 from memories.repository.revisions import BeforeImage, revision_row
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 
 
 @dataclass

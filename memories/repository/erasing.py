@@ -17,8 +17,9 @@ import pyarrow as pa
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository.engine import KEEP_EVERY_VERSION, as_ours
 from memories.repository.files import DatabaseFiles
-from memories.repository.store import Store, Upkeep
+from memories.repository.store import Store
 from memories.repository.traces import Traces
+from memories.repository.transaction import Upkeep
 from memories.repository.upkeep.checks import verify_kept_versions
 from memories.repository.upkeep.work import settle
 

@@ -16,7 +16,7 @@ from memories.repository.ledger import Conflict, conflict_key, conflict_of, sett
 from memories.repository.records import LIGHT, Row, StoredMemory, memory_of
 from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 
 Subjects = Mapping[str, str]
 """Subject keys of new memories by their ids."""

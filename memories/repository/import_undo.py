@@ -12,7 +12,7 @@ from memories.repository.quarantine import SETTLED
 from memories.repository.records import Author, Row
 from memories.repository.results import UndoResult
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 from memories.repository.usage_transfer import forget_usage
 from memories.repository.write_context import WriteContext
 

@@ -31,7 +31,7 @@ from memories.repository.quarantine import Misfit
 from memories.repository.records import LIGHT, Author, Row, content_hash, now
 from memories.repository.revisions import BeforeImage, Stamp, revision_row
 from memories.repository.snapshot import Snapshot
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 from memories.repository.usage_transfer import take_usage, usage_rows
 from memories.repository.write_context import ATTEMPTS, WriteContext
 

@@ -20,7 +20,7 @@ from memories.repository.ids import new_id
 from memories.repository.records import Author, Row
 from memories.repository.revisions import Stamp
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 from memories.repository.write_context import WriteContext
 
 

@@ -26,7 +26,8 @@ from memories.repository.engine import as_ours, is_in
 from memories.repository.files import flush_directory, flush_file
 from memories.repository.records import Author, Row, content_hash, embedding_text_of
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Reembedded, Store, Transaction
+from memories.repository.store import Store
+from memories.repository.transaction import Reembedded, Transaction
 from memories.repository.turn_reading import turn_texts, turns_before, whole_rows
 from memories.repository.turn_records import context_of
 from memories.repository.vectors import Vector

@@ -24,7 +24,7 @@ from memories.repository.records import Author, StoredMemory
 from memories.repository.relations import Superseding
 from memories.repository.results import ResolutionResult
 from memories.repository.snapshot import Snapshot
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 from memories.repository.vectors import Vector
 from memories.repository.write_context import UnembeddedError, WriteContext, not_found
 

@@ -11,7 +11,7 @@ from memories.repository import schema
 from memories.repository.engine import is_in, quoted
 from memories.repository.records import Row
 from memories.repository.snapshot import Snapshot, batches
-from memories.repository.store import Transaction
+from memories.repository.transaction import Transaction
 from memories.repository.turn_reading import LIVE, TurnVectors, whole_rows
 from memories.repository.turn_records import (
     TURN_COLUMNS,

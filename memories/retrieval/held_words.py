@@ -1,6 +1,7 @@
 """Which words each memory holds, as numbers, so that hundreds of candidates are looked through at once.
 
-About 400 bytes a memory and 100 a different word: 90 MB at 100,000 made-up memories, read in 2 s.
+Measured at 100,000 made-up memories with 412,000 different words, most of them numbers: 200 MB, read in
+2.6 s of processor time at the first question.
 """
 
 from __future__ import annotations

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import MemoryRepository, Snapshot
 from memories.repository.vectors import Vector
 from memories.retrieval.answer import Abstention, Exact, SearchAnswer
 from memories.retrieval.assembly import assemble
-from memories.retrieval.calibration import Calibration, calibration_for, words_only
+from memories.retrieval.calibration import OWN_FOLDER, Calibration, calibration_for, words_only
 from memories.retrieval.candidates import collect
 from memories.retrieval.diagnostics import diagnose
 from memories.retrieval.neighbours import matches
@@ -50,7 +51,7 @@ def _by_id(repository: MemoryRepository, request: SearchRequest) -> SearchAnswer
         exact = [Exact(document.memory)]
         route = Route.EXACT_ID
         whole = assemble(snapshot, documents, repository.usage, request, route, exact)
-        return SearchAnswer(route, whole.results, _calibration_of(snapshot))
+        return SearchAnswer(route, whole.results, calibration_for(snapshot.embedding_id, _own(repository)))
 
     answer = repository.read(found)
     if answer is None and is_id_shaped(name):
@@ -66,7 +67,7 @@ def _by_question(repository: MemoryRepository, request: SearchRequest) -> Search
     if not repository.count():
         return SearchAnswer(route, abstention=Abstention.EMPTY_STORE)
     if request.mode is Mode.LEXICAL:
-        return _Inquiry(request, question, route, words_only()).answer(repository)
+        return _Inquiry(request, question, route, words_only(_own(repository))).answer(repository)
     started = time.perf_counter()
     try:
         repository.require_identity()
@@ -77,7 +78,7 @@ def _by_question(repository: MemoryRepository, request: SearchRequest) -> Search
             raise
         return _degraded(route, error, _milliseconds_since(started))
     spent = _milliseconds_since(started)
-    inquiry = _Inquiry(request, question, route, calibration_for(identity), vector)
+    inquiry = _Inquiry(request, question, route, calibration_for(identity, _own(repository)), vector)
     return replace(inquiry.answer(repository), embedding_ms=spent)
 
 
@@ -121,8 +122,9 @@ def _reason(any_candidate: bool, request: SearchRequest) -> Abstention:
     return Abstention.NOTHING_IN_FILTER
 
 
-def _calibration_of(snapshot: Snapshot) -> Calibration:
-    return calibration_for(snapshot.embedding_id)
+def _own(repository: MemoryRepository) -> Path:
+    """The folder of the person's own calibrations."""
+    return repository.settings.suite_dir / OWN_FOLDER
 
 
 def _degraded(route: Route, error: MemsuiteError, spent: float) -> SearchAnswer:

@@ -40,6 +40,7 @@ SAMPLES: dict[str, Callable[[World], str]] = {
     # Nobody else's are found: what these addresses show is tested with the flow itself.
     "selection_key": lambda world: "0" * 32,
     "job_key": lambda world: "0" * 32,
+    "backup": lambda world: "lancedb-manual-20260101-000000",
     "conflict_id": lambda world: "0" * 32,
     "lesson_id": lambda world: "0" * 32,
 }

@@ -18,7 +18,7 @@ from memories.console.job_kinds import KINDS
 from memories.console.job_models import Job, State
 from memories.console.job_work import run
 from memories.console.repository_access import suite_settings
-from memories.console.uploads import UPLOAD_MAX
+from memories.console.uploads import UPLOAD_MAX, path_of
 from memories.repository import MemoryRepository
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def test_what_was_not_looked_through_is_not_imported(operator: Client, repositor
 
 def test_the_names_people_give_are_no_paths(operator: Client, repository: MemoryRepository) -> None:
     send(operator)
-    folder = suite_settings().suite_dir / "uploads"
-    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["upload"]
+    kept = path_of(Job.objects.get().parameters["upload"])
+    assert (kept.name, kept.parents[1]) == ("upload", suite_settings().suite_dir / "uploads")
 
 
 @pytest.mark.parametrize(("role", "size"), [("operator", UPLOAD_MAX + 2), ("anonymous", 3_000_000)])

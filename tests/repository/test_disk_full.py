@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memories.contract import ErrorCode, MemsuiteError
-from memories.repository import Author, BulkChange, MemoryRepository
+from memories.repository import Author, BulkChange, MemoryRepository, backup_check
+from memories.repository.contents import contents_of
 from memories.repository.health import examine
 from memories.repository.integrity import verify
+from memories.repository.upkeep import Maintenance, Mode
 from memories.settings import load_settings
 from tests.repository.conftest import PayloadMaker
 
@@ -138,3 +140,36 @@ def test_a_reembedding_on_a_full_disk_keeps_the_old_vectors_and_is_done_later(
 def _content(repository: MemoryRepository) -> dict[str, tuple[int, tuple[str, ...]]]:
     rows = repository.list_memories(limit=200).rows
     return {memory.id: (memory.revision, memory.tags) for memory in rows}
+
+
+@pytest.mark.parametrize("free", [0, 65_536, 400_000])
+@pytest.mark.parametrize("mode", list(Mode))
+def test_maintenance_on_a_full_disk_names_its_step_and_harms_nothing(
+    small: MemoryRepository,
+    disk: Path,
+    agent: Author,
+    mode: Mode,
+    free: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Past the budget, which would have refused it at once."""
+    monkeypatch.setattr("memories.repository.backup.require_room", lambda folder, needed: None)
+    monkeypatch.setattr("memories.repository.upkeep.maintenance.require_room", lambda folder, needed: None)
+    monkeypatch.setattr("memories.repository.backup.check", backup_check.look)
+    monkeypatch.setattr("memories.repository.upkeep.planning.MOST_FRAGMENTS", 1)
+    ids = [memory.id for memory in small.list_memories(limit=ROWS).rows]
+    for number in range(5):
+        small.update(ids[number], {"quality": number / 10}, agent, patch=True)
+    before = contents_of(small.snapshot())
+    ballast = _fill(disk, free)
+    settings = load_settings(hermes_home=disk / "home", db_path=disk / "db")
+    result = Maintenance(settings).run(mode)
+    if not result.success:
+        assert result.failed_step
+        assert result.error is not None
+        assert result.error.code is ErrorCode.DISK_FULL
+    assert contents_of(small.snapshot()) == before
+    ballast.unlink()
+    assert verify(small.path, lambda done, total: None).sound
+    small.update(ids[0], {"facts": ["there is room again"]}, agent, patch=True)
+    assert Maintenance(settings).run(Mode.RECLAIM).success

@@ -185,7 +185,7 @@ def _memory(entity: Entity, topic: str, payload: dict[str, Any], day: int) -> Co
     language: Language = entity.language
     project = entity.name if entity.is_project else ""
     payload = {**payload, "write_mode": "create"}
-    return CorpusMemory(f"{entity.slug}.{topic}", payload, day, language, project, entity.slug, topic)
+    return CorpusMemory(f"{entity.slug}.{topic}", payload, day, language, project, entity.slug, topic, entity.half)
 
 
 def _sentence(text: str) -> str:

@@ -36,7 +36,7 @@ class CorpusMemory:
 
     `payload` passes `memories.contract.validate_add`; where it relates to another memory of the corpus, the
     relation's `target_id` is that memory's `key` (see `payload_with_ids`). `entity` and `topic` say what it
-    is about, `created_day` is in days before the corpus was "today" (negative), `project` is the project's
+    is about, `half` where its questions go, `created_day` is in days before the corpus was "today" (negative), `project` is the project's
     name or empty for a person. `superseded`: a newer memory of the corpus replaces this one.
     """
 
@@ -47,6 +47,7 @@ class CorpusMemory:
     project: str
     entity: str
     topic: str
+    half: Half
     superseded: bool = False
 
 

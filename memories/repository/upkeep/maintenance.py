@@ -15,7 +15,8 @@ from memories.repository.health import bytes_below
 from memories.repository.locks import WriteLock
 from memories.repository.manifest import ManifestError
 from memories.repository.snapshot import Snapshot
-from memories.repository.store import Store, Upkeep
+from memories.repository.store import Store
+from memories.repository.transaction import Upkeep
 from memories.repository.upkeep.checks import Expected, verify_contents, verify_kept_versions
 from memories.repository.upkeep.journal import Journal, TableRecord, journal_path, read_journal, write_journal
 from memories.repository.upkeep.planning import Action, Mode, Plan, make_plan
@@ -45,7 +46,7 @@ class Maintenance:
 
     def plan(self, mode: Mode = Mode.ROUTINE) -> Plan:
         """What a run would do now. Writes nothing and waits for nobody."""
-        return self._store.read(lambda snapshot: self._planned(snapshot, mode))
+        return self._store.read(lambda snapshot: self.planned(snapshot, mode))
 
     def journal(self) -> Journal:
         return read_journal(journal_path(self.files))
@@ -61,7 +62,7 @@ class Maintenance:
         while other maintenance is under way."""
         with self.alone():
             snapshot = self._store.snapshot()
-            self.backups.require_room(self._planned(snapshot, Mode.ROUTINE).live_bytes)
+            self.backups.require_room(self.planned(snapshot, Mode.ROUTINE).live_bytes)
             return self.backups.make(snapshot, kind)
 
     @contextmanager
@@ -84,9 +85,6 @@ class Maintenance:
 
     def planned(self, snapshot: Snapshot, mode: Mode) -> Plan:
         """The plan for a state. Raises ``store_unavailable`` naming a damaged file."""
-        return self._planned(snapshot, mode)
-
-    def _planned(self, snapshot: Snapshot, mode: Mode) -> Plan:
         try:
             now = datetime.now(UTC)
             return make_plan(self.files, snapshot, mode, self._policy, self.journal(), now)

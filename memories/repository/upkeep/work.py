@@ -10,8 +10,8 @@ from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import schema
 from memories.repository.engine import KEEP_EVERY_VERSION
 from memories.repository.manifest import Manifest
-from memories.repository.store import Upkeep
 from memories.repository.tables import Optimized
+from memories.repository.transaction import Upkeep
 from memories.repository.upkeep.planning import MARGIN, Action, Mode, Plan, spared_versions
 from memories.repository.upkeep.results import TableWork
 
