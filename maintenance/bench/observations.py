@@ -144,9 +144,7 @@ def observe_stored(
             snapshot: Snapshot, asked: Asked = asked, vector: Vector = vector
         ) -> tuple[Candidate, ...]:
             prepared = prepared_for(repository)
-            return collect(
-                snapshot, prepared, asked, calibration, vector, None, hopeless_too=True
-            ).candidates
+            return collect(snapshot, prepared, asked, calibration, vector, None, hopeless_too=True).candidates
 
         rows = repository.read(candidates)
         if not rows:

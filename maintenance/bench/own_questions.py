@@ -26,7 +26,7 @@ def observed_own(path: Path, settings: Settings, embedder: Embedder | None) -> l
     answered = sum(bool(one.expected) for one in questions)
     if answered < FEWEST_ANSWERED or len(questions) - answered < FEWEST_UNANSWERED:
         raise _refused(
-            f"A refit needs at least {FEWEST_ANSWERED} questions with an answer and {FEWEST_UNANSWERED} without.",
+            f"A refit needs {FEWEST_ANSWERED} questions with an answer and {FEWEST_UNANSWERED} without.",
             f"{answered} and {len(questions) - answered}",
         )
     with MemoryRepository.open(settings, embedder) as repository:

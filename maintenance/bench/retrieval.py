@@ -24,7 +24,17 @@ Table = Mapping[str, Sequence["Outcome"]]
 def run(given: Run) -> Result:
     if given.options["questions"] is not None:
         return _own_questions(given)
+    if given.options["locomo"] is not None:
+        return _locomo(given)
     return _corpus(given)
+
+
+def _locomo(given: Run) -> Result:
+    from maintenance.bench.locomo_run import run_locomo
+    from memories.embedding import create_embedder
+    from memories.settings import load_settings
+
+    return run_locomo(given, create_embedder(load_settings(embed_model=given.options["model"])))
 
 
 def _corpus(given: Run) -> Result:
@@ -37,7 +47,8 @@ def _corpus(given: Run) -> Result:
     from memories.embedding import create_embedder
     from memories.settings import load_settings
 
-    halves = HALVES if given.options["half"] == "both" else (given.options["half"],)
+    chosen = {"both": ("calibration", "final"), "all": HALVES}
+    halves = chosen.get(given.options["half"], (given.options["half"],))
     corpus = load_corpus()
     embedder = create_embedder(load_settings(embed_model=given.options["model"]))
     with database(given.directory, embedder) as repository:
@@ -119,9 +130,10 @@ def _hash_of(path: Path) -> str:
 def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--half",
-        choices=("calibration", "final", "both"),
+        choices=("calibration", "development", "final", "both", "all"),
         default="both",
-        help="of the public corpus; the frozen targets are about the final one (both)",
+        help="of the public corpus: both are calibration and final, all has the former final one too; the "
+        "frozen targets are about the final one (both)",
     )
     parser.add_argument(
         "--model", default=DEFAULT_MODEL, metavar="NAME", help=f"as the setting embed_model ({DEFAULT_MODEL})"
@@ -136,13 +148,19 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="your own questions, JSON, on your own database, which is only read",
     )
     parser.add_argument(
+        "--locomo",
+        type=Path,
+        metavar="ZIP",
+        help="turns of the LoCoMo conversations in this archive instead of the corpus",
+    )
+    parser.add_argument(
         "--database", type=Path, metavar="DIR", help="with --questions: the database, if not the usual one"
     )
 
 
 BENCHMARK = Benchmark(
     name="retrieval",
-    summary="what search finds and refuses, on the public corpus or on your own questions",
+    summary="what search finds and refuses: on the public corpus, your own questions, or LoCoMo",
     arguments=_arguments,
     run=run,
 )

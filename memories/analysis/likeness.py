@@ -27,7 +27,7 @@ from memories.analysis.profile import (
 )
 
 LEAST_COSINE = 0.60
-"""Below this not even the same words make two memories alike by ``LEAST``."""
+"""Below this two memories are of different things, whatever words they share."""
 
 LEAST = 0.80
 """The lowest likeness anybody may ask for."""
@@ -53,7 +53,8 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """``value`` is 0 to 1: the cosine, raised by the words two memories share; 1 for what is contained."""
+    """``value`` is 0 to 1: the cosine, its distance from 1 cut by the share of words two memories have in
+    common; 1 for what is contained."""
 
     value: float
     relation: Relation
@@ -62,7 +63,7 @@ class Likeness:
 def likeness(one: Profile, other: Profile, cosine: float) -> Likeness | None:
     """How alike two memories are; None where they are not duplicates at any threshold."""
     shared, total = len(one.said & other.said), len(one.said) + len(other.said)
-    value = 1.0 - (1.0 - min(cosine, 1.0)) * (1.0 - (shared / total if total else 0.0))
+    value = 1.0 - (1.0 - min(cosine, 1.0)) * (1.0 - (2 * shared / total if total else 0.0))
     shorter = min(len(one.said), len(other.said))
     if value < LEAST and shared < _CONTAINED * shorter:
         return None
@@ -75,7 +76,7 @@ def likeness(one: Profile, other: Profile, cosine: float) -> Likeness | None:
 def least_shared(cosines: Matrix) -> Matrix:
     """The share of indexed words that the shorter of two memories must have in the other, for each cosine,
     float32: less than ``likeness`` asks for by any way it has."""
-    needed = 2 - 2 * (1 - LEAST) / np.maximum(1 - cosines, np.float32(1e-6))
+    needed = 1 - (1 - LEAST) / np.maximum(1 - cosines, np.float32(1e-6))
     bound: Matrix = np.minimum(_INDEXED * np.maximum(needed, 0), np.float32(_INDEXED_CONTAINED))
     return bound
 

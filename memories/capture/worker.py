@@ -82,6 +82,9 @@ class Worker:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._turns: _Arrivals | None = None
+        self._came = 0
+        """Turns that have come so far; those up to ``_settled`` have been filed."""
+        self._settled = 0
         self._hurrying = 0
         self._stop_by: float | None = None
 
@@ -95,22 +98,24 @@ class Worker:
         """A line was appended."""
         now = time.monotonic()
         with self._changed:
+            self._came += 1
             self._turns = _Arrivals(self._turns.first if self._turns else now, now)
             self._changed.notify_all()
 
     def drain(self, seconds: float) -> bool:
-        """Wait until everything that had come is filed, for at most ``seconds``; False where it is not.
-        Where filing fails nobody waits: the lines are on the disk."""
+        """Wait until everything that has come by now is filed, for at most ``seconds``; False where it is
+        not. Where filing fails nobody waits: the lines are on the disk."""
         deadline = time.monotonic() + seconds
         with self._changed:
+            wanted = self._came
             self._hurrying += 1
             self._changed.notify_all()
             try:
-                while self._is_at_work() and time.monotonic() < deadline:
+                while self._settled < wanted and self._is_at_work() and time.monotonic() < deadline:
                     self._changed.wait(max(0.0, min(deadline - time.monotonic(), _GLANCE)))
+                return self._settled >= wanted
             finally:
                 self._hurrying -= 1
-        return self._spool.is_empty()
 
     def stop(self, seconds: float) -> bool:
         """File what ``seconds`` allow, then end the thread; False where it is still inside a call that
@@ -128,8 +133,7 @@ class Worker:
         return not thread.is_alive()
 
     def _is_at_work(self) -> bool:
-        alive = self._thread is not None and self._thread.is_alive()
-        return alive and not self.problem and not self._spool.is_empty()
+        return self._thread is not None and self._thread.is_alive() and not self.problem
 
     # -- the thread -------------------------------------------------------------------
 
@@ -146,8 +150,11 @@ class Worker:
 
     def _pass_or_pause(self, pause: float) -> float:
         """One pass; returns how long to wait after a failure, 0 after none."""
+        with self._changed:
+            came, self._turns = self._came, None
         try:
-            self._pass()
+            if self._pass():
+                self._settled = came
         except MemsuiteError as error:
             self._note(f"{error.code}: {error.message}")
         except Exception as error:
@@ -173,7 +180,6 @@ class Worker:
                 if left <= 0:
                     break
                 self._changed.wait(left)
-            self._turns = None
             return self._may_go_on() and not (self._stop_by and (pause or self._spool.is_empty()))
 
     def _due(self) -> float:
@@ -187,16 +193,14 @@ class Worker:
     def _may_go_on(self) -> bool:
         return self._stop_by is None or time.monotonic() < self._stop_by - COMMIT_SECONDS
 
-    def _pass(self) -> None:
-        """File everything there is, this process's own lines last."""
+    def _pass(self) -> bool:
+        """File everything there is, this process's own lines last; False where time was up before."""
         self._spool.look_around()
         with closing(self._spool.files()) as files:
-            for file in files:
-                self._file(file)
-                if not self._may_go_on():
-                    return
+            return all(self._file(file) for file in files)
 
-    def _file(self, file: SpoolFile) -> None:
+    def _file(self, file: SpoolFile) -> bool:
+        """File one file; False where time was up before its end."""
         while (batch := file.batch(BATCH)) is not None:
             end = self._filed_up_to(batch)
             file.filed(end)
@@ -204,8 +208,9 @@ class Worker:
                 self._counts.add(Counted.TORN, batch.torn)
                 logger.warning("%d lines of %s were not whole and are skipped", batch.torn, file.path.name)
             if not self._may_go_on():
-                return
+                return False
         self._spool.finish(file)
+        return True
 
     def _filed_up_to(self, batch: Batch) -> int:
         """File a batch; returns where in the file the lines that were not filed begin."""

@@ -9,8 +9,8 @@ from datetime import datetime
 from memories.console.fact_diff import fact_changes
 from memories.console.parts import FactChange
 from memories.contract.claims import restated
-from memories.repository import Conflict, MemoryRepository, StoredMemory, Usage
-from memories.repository.engine import ROWS_UNLIMITED
+from memories.repository import Conflict, MemoryRepository, Snapshot, StoredMemory, Usage, schema
+from memories.repository.engine import ROWS_UNLIMITED, quoted
 from memories.repository.revisions import Revision
 
 MOST_REVISIONS = 50
@@ -100,6 +100,21 @@ def state_of(conflict: Conflict) -> str:
 def listed(store: MemoryRepository, state: str, memory_id: str = "") -> list[Conflict]:
     """All conflicts of one state, newest first."""
     return store.conflicts(status=state, memory_id=memory_id, limit=ROWS_UNLIMITED)
+
+
+def counted(store: MemoryRepository, memory_id: str = "") -> dict[str, int]:
+    """How many conflicts are in each state; of one memory where it is named."""
+    side = quoted(memory_id)
+    mine = f"(memory_a_id = {side} OR memory_b_id = {side})" if memory_id else ""
+
+    def count(snapshot: Snapshot) -> dict[str, int]:
+        of_state = {
+            state: " AND ".join(filter(None, [f"status = {quoted(state)}", mine])) for state in STATES[:2]
+        }
+        found = {state: snapshot.row_count(schema.CONFLICTS, where) for state, where in of_state.items()}
+        return found | {STATES[2]: snapshot.row_count(schema.ARCHIVE, mine)}
+
+    return store.read(count)
 
 
 def _side(

@@ -59,6 +59,14 @@ class Merged:
     problem: str = ""
     code: str = ""
 
+    @property
+    def body(self) -> str:
+        """The canonical text between the subject and the tier."""
+        if self.form is None:
+            return ""
+        start, end = f"{self.form.domain}:{self.form.subject} ", f" [Tier={int(self.form.tier)}]"
+        return self.content.removeprefix(start).removesuffix(end)
+
 
 @dataclass(frozen=True, slots=True)
 class MergeForm:

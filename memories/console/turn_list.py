@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -159,23 +159,22 @@ def wing_query(query: TurnQuery, wing: str = "", room: str = "") -> TurnQuery:
 
 
 def draft_of_turn(turn: Turn) -> Draft:
-    """The form of a memory begun from a turn: the person's own sentences as facts, nothing decided."""
-    said = turn.user_text or turn.assistant_text
-    facts = tuple(_facts(said))[:FACTS_PROPOSED]
+    """The form of a memory begun from a turn: what the person stated as facts, or what was answered where
+    they only asked. Nothing is decided."""
+    facts = _statements(turn.user_text) or _statements(turn.assistant_text)
     corrects = turn.is_correction
     return replace(
         BLANK,
-        facts=facts or ("",),
+        facts=facts[:FACTS_PROPOSED] or ("",),
         category=str(Category.CORRECTION if corrects else Category.FACT),
         tier=str(int(Tier(1) if corrects else Tier(2))),
     )
 
 
-def _facts(text: str) -> Iterator[str]:
-    for sentence in sentences(text):
-        fact = " ".join(sentence.text.split())
-        if fact:
-            yield fact[:FACT_MAX]
+def _statements(text: str) -> tuple[str, ...]:
+    said = (sentence for sentence in sentences(text) if not sentence.is_question)
+    facts = (" ".join(sentence.text.split())[:FACT_MAX] for sentence in said)
+    return tuple(fact for fact in facts if fact)
 
 
 def _sides(turn: Turn) -> tuple[Side, ...]:

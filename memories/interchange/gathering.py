@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -42,6 +42,14 @@ SESSIONS_REMEMBERED = 1_000
 """Sessions whose last turn is kept at hand, for the vector of the next one with the one before it."""
 
 
+Known = Callable[[Collection[str]], Mapping[str, str]]
+"""The fingerprints of those of some ids that are stored."""
+
+
+def _nothing_known(ids: Collection[str]) -> Mapping[str, str]:
+    return {}
+
+
 @dataclass
 class _Pending:
     """A row whose vector is still to be made."""
@@ -73,12 +81,14 @@ class Gathering:
         *,
         user_id: str = "",
         allowed_secrets: Collection[str] = (),
+        known: Known = _nothing_known,
     ) -> None:
         self._system = system
         self._embedder = embedder
         self._identity = str(embedder.identity) if embedder is not None else ""
         self._user_id = user_id
         self._allowed = allowed_secrets
+        self._known = known
         self._at = now()
         self._last: OrderedDict[str, Vector] = OrderedDict()
 
@@ -274,7 +284,19 @@ class Gathering:
         elif self._embedder is not None:
             step.pending.append(_Pending(row, column, text))
 
+    def _leave_out_stored(self, step: Step) -> None:
+        """A memory that is stored as it is needs no vector: an import that is run again is quick. Should it
+        be gone when the rest is written, it gets its vector then."""
+        rows = [pending.row for pending in step.pending if _is_memory(pending.row)]
+        known = self._known([row[name] for row in rows for name in ("id", "fallback_id")]) if rows else {}
+        step.pending = [
+            pending
+            for pending in step.pending
+            if not _is_memory(pending.row) or not _is_stored(pending.row, known)
+        ]
+
     def _embed(self, step: Step) -> None:
+        self._leave_out_stored(step)
         if not step.pending or self._embedder is None:
             return
         texts = list(dict.fromkeys(pending.text for pending in step.pending))
@@ -282,6 +304,14 @@ class Gathering:
         for pending in step.pending:
             pending.row[pending.column] = vectors[pending.text]
         step.counts["vectors made"] += len(step.pending)
+
+
+def _is_memory(row: Row) -> bool:
+    return "fallback_id" in row
+
+
+def _is_stored(row: Row, known: Mapping[str, str]) -> bool:
+    return row["fingerprint"] in (known.get(row["id"]), known.get(row["fallback_id"]))
 
 
 def made_id(system: str, source_id: str, fingerprint: str) -> str:

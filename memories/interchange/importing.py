@@ -23,8 +23,9 @@ from memories.interchange.sources import signature
 from memories.interchange.systems import System
 from memories.repository import Author, MemoryRepository, schema
 from memories.repository.import_plan import ImportPlan
+from memories.repository.import_ready import ImportOrigin
 from memories.repository.import_stage import ImportStage
-from memories.repository.importing import ImportOrigin, ImportResult
+from memories.repository.importing import ImportResult
 
 ITEMS_AT_ONCE = 512
 """Items of one step: what a kill can cost is at most their embedding."""
@@ -114,6 +115,7 @@ def import_from(
         None if dry_run else embedder,
         user_id=user_id,
         allowed_secrets=repository.settings.allowed_secret_patterns,
+        known=repository.imports.stored,
     )
     author = Author(
         actor or f"import:{system}", user_id=user_id, source=f"import:{system}", operation_id=operation_id

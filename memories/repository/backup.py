@@ -143,7 +143,7 @@ class Backups:
         self._thin(kind)
         return self.get(name)
 
-    def take_in(self, directory: Path, generation: int) -> Path:
+    def take_in(self, directory: Path, generation: int, memories: int) -> Path:
         """Move a replaced database directory among the backups; returns where it is now."""
         self._prepare()
         taken = datetime.now(UTC)
@@ -156,6 +156,7 @@ class Backups:
                 "created_at": taken.isoformat(),
                 "verified_at": None,
                 "generation": generation,
+                "memories": memories,
                 "contents": {},
             },
         )
@@ -321,7 +322,7 @@ def _read(path: Path) -> Backup | None:
             created_at=datetime.fromisoformat(label["created_at"]),
             verified_at=datetime.fromisoformat(verified) if verified else None,
             generation=int(label["generation"]),
-            memories=int(label["contents"].get("memories", {}).get("rows", 0)),
+            memories=int(label["contents"].get("memories", {}).get("rows", label.get("memories", 0))),
             size=bytes_below(path),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -91,16 +91,22 @@ def _decide(staged: list[tuple[str, str, str]], snapshot: Snapshot) -> ImportPla
     return ImportPlan(snapshot.state, False, tuple(fates), ids, counts)
 
 
+def fingerprints_of(snapshot: Snapshot, ids: Collection[str]) -> dict[str, str]:
+    """The fingerprints of those of some ids that are stored."""
+    return {
+        row["id"]: row["fingerprint"]
+        for batch in batches(ids)
+        for row in snapshot.rows(schema.MEMORIES, is_in("id", batch), ["id", "fingerprint"])
+    }
+
+
 def _stored(snapshot: Snapshot, staged: list[tuple[str, str, str]]) -> dict[str, str]:
     """Fingerprints of stored memories by id: of all of them, or of those the staged ones may meet."""
     columns = ["id", "fingerprint"]
     if len(staged) >= SCAN_FROM:
         rows = snapshot.rows(schema.MEMORIES, columns=columns)
         return {row["id"]: row["fingerprint"] for row in rows}
-    found: dict[str, str] = {}
-    for batch in batches(name for entry in staged for name in entry[:2]):
-        rows = snapshot.rows(schema.MEMORIES, is_in("id", batch), columns)
-        found |= {row["id"]: row["fingerprint"] for row in rows}
+    found = fingerprints_of(snapshot, [name for entry in staged for name in entry[:2]])
     for batch in batches(entry[2] for entry in staged):
         rows = snapshot.rows(schema.MEMORIES, is_in("fingerprint", batch), columns)
         found |= {row["id"]: row["fingerprint"] for row in rows}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memories.contract import CONTRACT_VERSION, MemsuiteError
+from memories.repository import schema
 from memories.repository.backup import (
     LABEL,
     Backup,
@@ -26,6 +27,9 @@ from memories.repository.files import DatabaseFiles, flush_all
 from memories.repository.head import parse_head, read_line, write_head
 from memories.repository.ids import new_id
 from memories.repository.locks import ReadersLock, WriteLock
+from memories.repository.manifest import Manifest, ManifestError
+from memories.repository.purging import MARKER
+from memories.repository.upkeep.journal import journal_path
 from memories.settings import Settings
 
 READERS_WAIT = 10.0
@@ -115,7 +119,7 @@ class BackupRestorer:
         # A history of its own: a cache must not take its numbers for those of the replaced one.
         head = parse_head(line, files.head)
         write_head(files.head, replace(head, lineage=new_id(), place=files.place), fsync=True)
-        self._keep_spool(files)
+        self._keep_beside(files)
         flush_all(path for path in prepared.rglob("*") if path.is_file())
         return prepared
 
@@ -130,11 +134,15 @@ class BackupRestorer:
             if mine.exists():
                 os.link(mine, theirs)
 
-    def _keep_spool(self, files: DatabaseFiles) -> None:
-        """What waits to be written is not part of the state that is replaced."""
+    def _keep_beside(self, files: DatabaseFiles) -> None:
+        """What is no part of the state that is replaced: turns that wait to be filed, how maintenance has
+        fared, and a purge that is not finished, which the backup may have to go through as well."""
         spool = self._files.side / "spool"
         if spool.is_dir() and not (files.side / "spool").exists():
             shutil.copytree(spool, files.side / "spool")
+        for path in (journal_path(self._files), self._files.side / MARKER):
+            if path.is_file():
+                shutil.copyfile(path, files.side / path.name)
 
     def _put_in_place(self, backup: Backup, prepared: Path) -> None:
         """Afterwards ``prepared`` is the name of the replaced directory."""
@@ -152,19 +160,24 @@ class BackupRestorer:
         for lock in (old.write_lock, old.readers_lock, old.side / "maintenance.lock"):
             lock.unlink(missing_ok=True)
         try:
-            return self._backups.take_in(replaced, _generation(old))
+            return self._backups.take_in(replaced, *_counted(old))
         except (OSError, MemsuiteError):
             beside = replaced.with_name(f"{self._files.root.name}.replaced-{os.getpid()}")
             return replaced.rename(beside) if replaced.exists() else beside
 
 
-def _generation(files: DatabaseFiles) -> int:
-    """What the HEAD of a state put aside says, 0 where it cannot be read."""
+def _counted(files: DatabaseFiles) -> tuple[int, int]:
+    """Generation and memories of a state put aside, by HEAD and the manifest; 0 where they cannot be read."""
     try:
         line = read_line(files.head)
-        return parse_head(line, files.head).generation if line is not None else 0
-    except MemsuiteError:
-        return 0
+        if line is None:
+            return 0, 0
+        head = parse_head(line, files.head)
+        manifest = Manifest(files.table(schema.MEMORIES), head.tables.get(schema.MEMORIES, 0))
+        rows = sum(fragment.rows - fragment.deleted for fragment in manifest.fragments)
+    except (MemsuiteError, ManifestError):
+        return 0, 0
+    return head.generation, rows
 
 
 def _silent(step: str) -> None:

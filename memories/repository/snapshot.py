@@ -253,8 +253,11 @@ class Snapshot:
             missing = [key for key in wanted if key not in self._subjects]
         found: dict[str, list[StoredMemory]] = {key: [] for key in missing}
         for batch in batches(missing):
-            for memory in self.memories_where(is_in("subject_key", batch)):
-                found[memory.subject_key].append(memory)
+            where = is_in("subject_key", batch)
+            # Most single adds are of a new subject, and a row's columns take longer to plan than to count.
+            if len(batch) > 1 or self.row_count(schema.MEMORIES, where):
+                for memory in self.memories_where(where):
+                    found[memory.subject_key].append(memory)
         for memories in found.values():
             memories.sort(key=lambda memory: (memory.generation, memory.id))
         with self._lock:

@@ -43,9 +43,10 @@ MOST_FRAGMENTS = 32
 """Each uncompacted fragment adds 0.07 to 0.4 ms to every later update and search, so the writer
 that goes past this many compacts."""
 
-FRAGMENT_TIERS = (64, 1_024, 16_384, 262_144, 2**31)
+FRAGMENT_TIERS = (16, 256, 4_096, 65_536, 1_048_576, 2**31)
 """Rows below which a fragment counts as small; the next tier where the one before leaves too many. A
-row is so written anew about twice in each tier it passes, whatever the size of the table."""
+row is so written anew once or twice in each tier it passes, whatever the size of the table. With steps of
+16, which is half of MOST_FRAGMENTS, what one merge makes is too large for the next."""
 
 _FRAGMENT_BITS = 32
 """A row id holds the number of its fragment above these bits."""

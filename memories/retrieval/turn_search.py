@@ -151,7 +151,7 @@ class _Inquiry:
         beside = {
             by_place.get((session, at + step))
             for session, at in (orders[name] for name in turns if name in orders)
-            for step in (-1, 1)
+            for step in (-2, -1, 1, 2)
         }
         turns |= turns_by_id(snapshot, [name for name in beside if name is not None and name not in turns])
         cosines = self._cosines(snapshot, list(turns))
@@ -179,7 +179,7 @@ class _Inquiry:
 
     def _by_words_alone(self, candidates: Sequence[TurnCandidate]) -> list[TurnCandidate]:
         """Where no vector counts, the share of the question's words that a turn holds stands in for how
-        near its meaning is: the gate then asks for nearly half of them."""
+        near its meaning is: the gate then asks for most of them."""
         held = [turn_evidence(self.question, replace(one, centred=1.0)) for one in candidates]
         return [replace(one, centred=share) for one, share in zip(candidates, held, strict=True)]
 

@@ -2,28 +2,26 @@
 
 Pure functions over candidates that the caller has read: no table, no model, no clock. The caller
 
-1. indexes and embeds each turn by ``turn_text`` (so that a date or a speaker can be asked for),
-2. collects candidates as for memories (full text over ``search_text``, nearest by ``vector`` and by
-   ``context_vector``, 250 each), **adds the turns beside them in the same session** where it has them at
-   hand, and makes a ``TurnCandidate`` of each,
-3. calls ``score_turns`` and shows those that ``passed``, in order. Scope ``all`` interleaves them with the
+1. collects candidates as for memories (full text over ``search_text``, nearest by ``vector`` and by
+   ``context_vector``, 250 each), **adds the turns beside them in the same session**, up to two places away,
+   where it has them at hand, and makes a ``TurnCandidate`` of each,
+2. calls ``score_turns`` and shows those that ``passed``, in order. Scope ``all`` interleaves them with the
    memories by ``score``, memories first on ties.
+
+The numbers were fitted on LoCoMo conversations 1 to 5 (``bench retrieval --locomo``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memories.retrieval.question import Question, Term
 from memories.text.folding import fold
-from memories.text.stems import stem_language
+from memories.text.stems import is_stem
 from memories.text.words import words
-
-K1, B = 1.2, 0.75
-"""Plain BM25."""
 
 HALF_LIFE_DAYS = 30.0
 """Of the decay of a turn that is not seen again."""
@@ -31,16 +29,22 @@ HALF_LIFE_DAYS = 30.0
 LEAST_STANDING, STANDING_RANGE = 0.85, 0.15
 """A turn's score is multiplied by 0.85 for one just filed, up to 1.0 for one fully trusted and fresh."""
 
+HALF_MASS = 20.0
+"""The rarity of two distinctive words, at which they count a half, as in the gate for memories."""
+
+SAID_BY_NAMED, SAID_BY_ANYBODY, SAID_BY_OTHER = 1.0, 0.75, 0.5
+"""What the evidence of a turn is worth where the question names who said it, nobody, or somebody else."""
+
 
 @dataclass(frozen=True, slots=True)
 class TurnCandidate:
     """One turn that might answer.
 
     ``counts``: how often each indexed word and marked stem occurs (``Counter(search_text.split())``).
-    ``cosine`` and ``centred``: query against the mean of the turn's two vectors (``mean_vector``), the
-    latter by ``Calibration.centred``. ``session`` and ``position``: turns of one session whose positions
-    differ by one stand beside each other. ``speaker``: who said it, "" where both sides are in one turn.
-    ``trust`` 0.5 to 1, ``last_seen`` in UTC.
+    ``cosine`` and ``centred``: query against the mean of the turn's two vectors, the latter by
+    ``Calibration.centred``. ``session`` and ``position``: turns of one session whose positions differ by one
+    stand beside each other. ``speaker`` and ``listener``: who said it and to whom, "" where both sides are
+    in one turn. ``trust`` 0.5 to 1, ``last_seen`` in UTC.
     """
 
     id: str
@@ -52,28 +56,28 @@ class TurnCandidate:
     speaker: str
     trust: float
     last_seen: datetime
-
-    @property
-    def length(self) -> int:
-        """Indexed words, stems not counted."""
-        return sum(often for word, often in self.counts.items() if stem_language(word) is None)
+    listener: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnWeights:
-    """How a turn's score is made; fitted on LoCoMo conversations 1 to 5 by ``bench retrieval --locomo``.
+    """How a turn's score is made.
 
-    ``neighbour``: what the better of the two turns beside a turn adds of its own score; ``speaker``: the
-    share by which a turn counts more when the question names who said it; ``average_length`` in indexed
-    words.
+    ``lexical`` and ``vector``: of the BM25 share (``k1``, ``b``) and the cosine; ``coordination``: how much
+    of the share depends on how many different words were found; ``beside`` and ``further``: what the better
+    of the two turns one and two places away add of their own scores; ``speaker``: the share by which a turn
+    counts more when the question names who said it; ``threshold``: of the evidence.
     """
 
-    lexical: float = 0.7
-    vector: float = 0.3
-    neighbour: float = 0.5
-    speaker: float = 0.2
-    average_length: float = 30.0
-    threshold: float = 0.2
+    lexical: float = 0.65
+    vector: float = 0.35
+    k1: float = 0.7
+    b: float = 0.25
+    coordination: float = 0.45
+    beside: float = 0.5
+    further: float = 0.3
+    speaker: float = 0.5
+    threshold: float = 0.281
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +101,14 @@ def score_turns(
     now: datetime,
     weights: TurnWeights = WEIGHTS,
 ) -> list[ScoredTurn]:
-    """All candidates, passed or not, by score, ties by id. ``now`` is when the question is asked, in UTC."""
-    own = [_own_score(question, candidate, weights) for candidate in candidates]
-    places = {(one.session, one.position): at for at, one in enumerate(candidates)}
+    """All candidates, passed or not, by score, ties by id. ``now`` is when the question is asked, in UTC.
+
+    How much a word tells in the order is counted over the candidates: in a conversation the names of those
+    who speak are on every page. The evidence has frozen rarities.
+    """
+    own = _own_scores(question, candidates, weights)
     scored = []
-    for at, candidate in enumerate(candidates):
-        beside = (places.get((candidate.session, candidate.position + step)) for step in (-1, 1))
-        best = max((own[place] for place in beside if place is not None), default=0.0)
-        relevance = own[at] + weights.neighbour * best
+    for candidate, relevance in zip(candidates, _with_neighbours(candidates, own, weights), strict=True):
         evidence = turn_evidence(question, candidate)
         scored.append(
             ScoredTurn(
@@ -130,39 +134,71 @@ def decay(last_seen: datetime, now: datetime) -> float:
 
 
 def turn_evidence(question: Question, candidate: TurnCandidate) -> float:
-    """Coverage of the question's informative words times the centred cosine, both of this turn, 0..1."""
-    total = sum(term.weight for term in question.terms)
-    held = sum(term.weight for term in question.terms if _often(term, candidate.counts))
-    return held / total * max(candidate.centred, 0.0) if total else 0.0
+    """How much speaks for the turn as an answer, 0..1: the words it holds of the question, the names of the
+    two who talk left out, times the centred cosine, less where somebody else was asked about."""
+    talking = _leaves(candidate.speaker) | _leaves(candidate.listener)
+    terms = [term for term in question.terms if term.word not in talking]
+    total = sum(term.weight for term in terms)
+    held = sum(term.weight for term in terms if _often(term, candidate.counts))
+    if not held:
+        return 0.0
+    found = math.sqrt(held / total * held / (held + HALF_MASS))
+    return found * max(candidate.centred, 0.0) * _said_by(question, candidate.speaker)
 
 
-def turn_text(text: str, speaker: str, at: datetime) -> str:
-    """What of a turn is indexed and embedded: who said it and when, the month in words, then the text."""
-    who = f"{speaker}: " if speaker else ""
-    return f"{at:%d %B %Y}\n{who}{text}"
+def _own_scores(question: Question, candidates: Sequence[TurnCandidate], weights: TurnWeights) -> list[float]:
+    often = [[_often(term, one.counts) for term in question.terms] for one in candidates]
+    tell = [_telling(column) for column in zip(*often, strict=True)]
+    lengths = [_length(one) for one in candidates]
+    average = sum(lengths) / len(lengths) if lengths else 1.0
+    best = sum(tell) * (weights.k1 + 1)
+    scores = []
+    for candidate, row, length in zip(candidates, often, lengths, strict=True):
+        norm = weights.k1 * (1 - weights.b + weights.b * length / average)
+        found = sum(each * n * (weights.k1 + 1) / (n + norm) for each, n in zip(tell, row, strict=True) if n)
+        complete = sum(n > 0 for n in row) / len(row) if row else 0.0
+        share = found / best * (1 - weights.coordination + weights.coordination * complete) if best else 0.0
+        score = weights.lexical * share + weights.vector * candidate.cosine
+        is_named = not _leaves(candidate.speaker).isdisjoint(question.spoken)
+        scores.append(score * (1 + weights.speaker * is_named))
+    return scores
 
 
-def _own_score(question: Question, candidate: TurnCandidate, weights: TurnWeights) -> float:
-    score = weights.lexical * _bm25_share(question, candidate, weights.average_length)
-    score += weights.vector * candidate.cosine
-    return score * (1 + weights.speaker * _is_named(question, candidate.speaker))
+def _telling(often: Sequence[int]) -> float:
+    """BM25's inverse document frequency over the candidates."""
+    holding = sum(n > 0 for n in often)
+    return math.log(1 + (len(often) - holding + 0.5) / (holding + 0.5))
 
 
-def _bm25_share(question: Question, candidate: TurnCandidate, average_length: float) -> float:
-    """BM25 with frozen rarities over the most this question could reach, 0..1."""
-    best = sum(term.weight for term in question.terms) * (K1 + 1)
-    norm = K1 * (1 - B + B * candidate.length / average_length)
-    total = 0.0
-    for term in question.terms:
-        if often := _often(term, candidate.counts):
-            total += term.weight * often * (K1 + 1) / (often + norm)
-    return total / best if best else 0.0
+def _with_neighbours(
+    candidates: Sequence[TurnCandidate], own: Sequence[float], weights: TurnWeights
+) -> Iterator[float]:
+    places = {(one.session, one.position): score for one, score in zip(candidates, own, strict=True)}
+    for candidate, score in zip(candidates, own, strict=True):
+        total = score
+        for distance, weight in ((1, weights.beside), (2, weights.further)):
+            around = (
+                places.get((candidate.session, candidate.position + step)) for step in (-distance, distance)
+            )
+            total += weight * max((each for each in around if each is not None), default=0.0)
+        yield total
+
+
+def _said_by(question: Question, speaker: str) -> float:
+    if not speaker or not _leaves(speaker).isdisjoint(question.spoken):
+        return SAID_BY_NAMED
+    return SAID_BY_OTHER if any(term.is_name for term in question.terms) else SAID_BY_ANYBODY
 
 
 def _often(term: Term, counts: Mapping[str, int]) -> int:
     return max((counts[variant] for variant in term.variants if variant in counts), default=0)
 
 
-def _is_named(question: Question, speaker: str) -> bool:
-    """Whether the question holds a name of the speaker."""
-    return any(leaf in question.spoken for word in words(speaker) for leaf in map(fold, word.leaves))
+def _length(candidate: TurnCandidate) -> int:
+    """Indexed words, stems not counted."""
+    return sum(often for word, often in candidate.counts.items() if not is_stem(word))
+
+
+def _leaves(name: str) -> frozenset[str]:
+    """The folded words of a name."""
+    return frozenset(fold(leaf) for word in words(name) for leaf in word.leaves)

@@ -115,11 +115,14 @@ def serving(home: Path, *commands: tuple[str, ...]) -> Iterator[Served]:
         assert process.wait(30) == 0
 
 
+# Its own words: on the status of a page that is meant to be an error, and on drawing without a GPU.
+_OF_THE_BROWSER = ("the server responded with a status of", "GL Driver Message")
+
+
 def listen(watched: Watched) -> None:
     def said(message: object) -> None:
         kind, text = getattr(message, "type", ""), getattr(message, "text", "")
-        # The browser reports the status of a page that is meant to be an error as one of its own.
-        if kind in ("error", "warning") and "the server responded with a status of" not in text and "GL Driver" not in text:
+        if kind in ("error", "warning") and not any(said in text for said in _OF_THE_BROWSER):
             watched.faults.append(f"console: {text}")
 
     def asked(request: object) -> None:

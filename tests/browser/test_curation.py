@@ -64,7 +64,7 @@ def curator(desk_console: Served, watch: Open) -> Iterator[Page]:
 
 def open_conflict(page: Page, served: Served, subject: str) -> None:
     page.goto(f"{served.url}/conflicts/")
-    row = page.locator("li.m-row", has_text=f"havlys:{subject.lower()}")
+    row = page.locator("li.m-row", has_text=f"Havlys:{subject}")
     row.get_by_role("link").first.click()
     expect(page.locator("h1")).to_have_text("2 memories disagree about timeout")
 
@@ -117,7 +117,7 @@ def test_conflicts_are_decided_each_way_and_the_agent_keeps_to_it(
     curator.get_by_role("link", name="2 memories disagree about timeout").first.click()
     expect(curator.get_by_text("Stood then:")).to_contain_text("A timeout=900 from agent")
     curator.go_back()
-    row = curator.locator("li.m-row", has_text=both.lower())
+    row = curator.locator("li.m-row", has_text=f"Havlys:{both}")
     row.get_by_role("link").first.click()
     curator.get_by_label("Reason, required").fill("One client after all")
     curator.get_by_role("button", name="Reopen the conflict").click()

@@ -113,6 +113,7 @@ def test_a_failing_store_keeps_the_lines_and_nobody_waits_for_it(
 
     one = worker(opener)
     spool.append(line(SAID[0]))
+    one.turn_came()
     one.start()
     _wait_for(lambda: bool(one.problem))
     assert one.problem == "embedding_failed: It does not answer."
@@ -139,9 +140,10 @@ def test_one_turn_that_cannot_be_filed_does_not_keep_the_others_out(
         return prepared(self, one, before)
 
     monkeypatch.setattr(Filer, "_prepared", failing)
+    one = worker()
     for said in SAID:
         spool.append(line(said))
-    one = worker()
+        one.turn_came()
     one.start()
     assert one.drain(10)
     assert _texts(repository) == set(SAID) - {"Our cat is called Pixel"}

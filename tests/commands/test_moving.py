@@ -78,6 +78,10 @@ def test_adopting_and_swapping_back(run: Run, older: Path) -> None:
     assert run("adopt", "--back").exit == 2
 
 
+def test_installing_beside_an_older_database_offers_to_adopt_it(run: Run, older: Path) -> None:
+    assert "manage.py adopt" in run("install_plugin", "--provider").out
+
+
 def test_drift_fails_only_where_it_is_asked_to(run: Run, older: Path) -> None:
     assert run("audit_format").exit == 0
     assert run("audit_format", "--fail-on-drift").exit == 1

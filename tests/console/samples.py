@@ -42,5 +42,6 @@ SAMPLES: dict[str, Callable[[World], str]] = {
     "job_key": lambda world: "0" * 32,
     "backup": lambda world: "lancedb-manual-20260101-000000",
     "conflict_id": lambda world: "0" * 32,
+    "cluster_key": lambda world: "isolated",
     "lesson_id": lambda world: "0" * 32,
 }

@@ -76,7 +76,8 @@ def test_the_merged_memory_is_shown_before(pair: tuple[str, str], curator: Clien
     text = shown(curator).text
 
     assert (
-        "Havlys:Tide_API port=8410 tide tables per harbour Replies in UTC The old path ends in June" in text
+        "Havlys:Tide_API port=8410 tide tables per harbour. Replies in UTC. The old path ends in June."
+        in text
     )
     assert "api tide gauges" in text
 
@@ -89,7 +90,8 @@ def test_a_preview_follows_the_choices_and_writes_nothing(
     page = Page(press(curator, shown(curator), "Preview", fact_2="drop", keep=pair[1]))
 
     assert (
-        "Havlys:Tide_tables port=8410 tide tables per harbour The old path ends in June [Tier=2]" in page.text
+        "Havlys:Tide_tables port=8410 tide tables per harbour. The old path ends in June. [Tier=2]"
+        in page.text
     )
     assert ("fact_2", "drop") in page.form("Merge 2 memories M").fields
     assert repository.snapshot().generation == before

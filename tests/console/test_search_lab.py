@@ -40,7 +40,7 @@ def viewer(client_as: ClientAs) -> Client:
 
 
 def lab(client: Client, **query: str) -> Page:
-    return Page(client.get("/search-lab/", query))
+    return Page(client.get("/search-lab/", query, follow=True))
 
 
 def test_it_answers_as_the_agent_is_answered(repository: MemoryRepository, ids: dict[str, str]) -> None:
@@ -147,6 +147,15 @@ def test_a_model_that_is_down_leaves_words_alone(
     assert "embedding_unavailable" in page.text
     assert any("mode=lexical" in link for link in page.links)
     assert "Returned 1" in lab(viewer, q=QUERY, mode="lexical").text
+
+
+def test_the_address_holds_what_differs_from_the_usual(viewer: Client, ids: dict[str, str]) -> None:
+    sent = {"q": QUERY, "options": "1", "mode": "lexical", "top_k": "10", "tag": "", "tier": ""}
+    address = viewer.get("/search-lab/", sent).headers["Location"]
+
+    assert address == "/search-lab/?q=which+port+does+the+Tide_API+of+Havlys+use&mode=lexical&relations=0"
+    brought = viewer.get("/search-lab/", sent, headers={"HX-Request": "true"})
+    assert brought.headers["HX-Push-Url"] == address
 
 
 def test_trying_a_query_is_no_recall(

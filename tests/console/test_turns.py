@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from console.pages_read import Page
 from django.urls import reverse
 
+from memories.console.turn_list import draft_of_turn
 from memories.repository import Author, MemoryRepository
 from memories.repository.ids import new_id
 from memories.repository.turn_reading import TurnFilter
-from memories.repository.turn_records import NewTurn, TurnKind
+from memories.repository.turn_records import NewTurn, TurnKind, new_row, turn_of
 
 if TYPE_CHECKING:
     from console.people import ClientAs
@@ -50,6 +53,17 @@ def ids(repository: MemoryRepository) -> dict[str, str]:
     vectors = repository.turns.embed(list(turns.values()))
     repository.turns.file(list(turns.values()), vectors, Author("capture"), threshold=0.99)
     return {name: turn.id for name, turn in turns.items()}
+
+
+_TURN = turn_of(
+    new_row(
+        NewTurn(new_id(), TurnKind.EXCHANGE, "", "", SEEN, "general", "conversations"),
+        np.zeros(1, dtype=np.float32),
+        np.zeros(1, dtype=np.float32),
+        embedding_id="",
+        generation=1,
+    )
+)
 
 
 def _text(client_as: ClientAs, **query: str) -> str:
@@ -136,6 +150,12 @@ def test_a_memory_is_begun_with_the_persons_sentences_and_not_saved(
     assert "Use rye." in page
     assert "Noted: bread." not in page
     assert repository.count() == 0
+
+
+def test_of_a_question_the_answer_is_taken() -> None:
+    asked = replace(_TURN, user_text="When is it baked? Which day?", assistant_text="On Fridays. With rye.")
+    assert draft_of_turn(asked).facts == ("On Fridays.", "With rye.")
+    assert draft_of_turn(replace(asked, assistant_text="Shall I look?")).facts == ("",)
 
 
 def test_a_memory_of_no_turn_is_not_found(repository: MemoryRepository, client_as: ClientAs) -> None:

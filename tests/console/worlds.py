@@ -113,6 +113,7 @@ def hold(repository: MemoryRepository, stored: Stored) -> Held:
     job = _job(user, stored)
     (conflict, *_) = repository.conflicts(memory_id=stored.kept.memory_id)
     arguments = {
+        "cluster_key": "isolated",
         "conflict_id": conflict.id,
         "memory_id": stored.kept.memory_id,
         "operation_id": stored.tagging,

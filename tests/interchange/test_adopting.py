@@ -159,7 +159,7 @@ def test_killed_at_any_moment_one_of_the_two_is_in_place(
     settings: Settings, fast_embedder: Embedder, contents: Any
 ) -> None:
     before = contents(settings.db_path)
-    for delay in (0.2, 0.5, 0.9, 1.4):
+    for delay in (0.3, 0.8, 1.3):
         arguments = [sys.executable, "-c", CHILD, str(settings.hermes_home)]
         child = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
         assert child.stdout is not None

@@ -79,7 +79,7 @@ def perform(store: MemoryRepository, author: Author, step: tuple[str, int, list[
 
 
 @given(steps=STEPS, vectors=st.booleans())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_export_that_was_imported_exports_to_the_same_bytes(
     steps: list[tuple[str, int, list[str]]], vectors: bool, fast_embedder: Embedder, author: Author
 ) -> None:

@@ -200,3 +200,27 @@ def test_others_may_write_while_an_import_makes_ready(
     report = import_from(store, source, System.JSONL, progress=write)
     assert store.count() == 5 + next(written)
     assert report.added["memories"] == 5
+
+
+def test_running_it_again_embeds_nothing(made: Made, tmp_path: Path, payload: Maker) -> None:
+    store = made("target")
+    source = lines(tmp_path / "m.jsonl", payload("a"), payload("b"))
+    import_from(store, source, System.JSONL)
+    assert import_from(store, source, System.JSONL).vectors == {}
+
+
+def test_a_memory_deleted_while_it_is_read_again_gets_its_vector(
+    made: Made, tmp_path: Path, payload: Maker, author: Author
+) -> None:
+    store = made("target")
+    source = lines(tmp_path / "m.jsonl", payload("a"), payload("b"))
+    import_from(store, source, System.JSONL)
+    kept = store.list_memories().rows[0].id
+
+    def delete(what: str, done: int, total: int) -> None:
+        if what == "Reading":
+            store.delete(kept, author)
+
+    import_from(store, source, System.JSONL, progress=delete)
+    assert store.count() == 2
+    assert abs(float((store.snapshot().vectors_of([kept]).matrix ** 2).sum()) - 1) < 1e-3

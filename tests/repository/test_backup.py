@@ -16,6 +16,7 @@ from memories.repository.exchange import exchange
 from memories.repository.files import DatabaseFiles
 from memories.repository.integrity import verify
 from memories.repository.locks import WriteLock
+from memories.repository.purging import unfinished_purge
 from memories.repository.restoring import BackupRestorer
 from memories.repository.upkeep import Maintenance
 from memories.settings import Settings
@@ -97,6 +98,7 @@ class TestRestoring:
         result = BackupRestorer(settings).restore(backup.name)
         assert contents_of(reopened().snapshot()) == before
         assert result.aside is not None
+        assert [backup.memories for backup in Maintenance(settings).backups.list()] == [0, 4]
         aside = listing(result.aside)
         assert all(aside[name] == content for name, content in damaged.items() if not name.endswith(".lock"))
 
@@ -115,8 +117,20 @@ class TestRestoring:
         repository.delete(ids[0], agent)
         aside = BackupRestorer(settings).restore(backup.name).aside
         assert aside is not None
+        assert Maintenance(settings).backups.get(aside.name).memories == 3
         BackupRestorer(settings).restore(aside.name)
         assert repository.count() == 3
+
+    def test_what_is_no_part_of_the_state_stays(
+        self, repository: MemoryRepository, ids: list[str], settings: Settings
+    ) -> None:
+        backup, side = _back_up(settings), repository.path / ".memsuite"
+        (side / "spool").mkdir()
+        (side / "spool" / "7.jsonl").write_text("a turn that waits\n")
+        (side / "purge.json").write_text('["an-id"]')
+        BackupRestorer(settings).restore(backup.name)
+        assert (side / "spool" / "7.jsonl").read_text() == "a turn that waits\n"
+        assert unfinished_purge(DatabaseFiles(settings.db_path)) == ("an-id",)
 
     def test_a_writer_at_work_refuses_it(
         self, repository: MemoryRepository, ids: list[str], settings: Settings

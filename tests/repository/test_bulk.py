@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import Author, BulkChange, MemoryRepository
 from tests.repository.conftest import PayloadMaker
+
+MANY = int(os.environ.get("TEST_MANY", "100"))
+"""Memories of the largest change in the suite; the closing proof is run with 10000."""
 
 
 @pytest.fixture
@@ -44,6 +49,22 @@ def test_an_undo_leaves_what_was_changed_meanwhile(
     assert set(undone.skipped) == set(ids[:2])
     assert "new" in _tags(repository, ids[0])
     assert "new" not in _tags(repository, ids[4])
+
+
+def test_an_undo_of_many_names_the_two_that_were_changed_meanwhile(
+    repository: MemoryRepository, person: Author, payload: PayloadMaker
+) -> None:
+    results = repository.add_many([payload(f"Many_{number}") for number in range(MANY)], person)
+    ids = [result.memory_id for result in results if not isinstance(result, MemsuiteError)]
+    generation = repository.snapshot().generation
+    result = repository.apply(BulkChange.of("add_tags", ["checked"]), ids, person)
+    assert (len(result.changed), repository.snapshot().generation) == (MANY, generation + 1)
+    repository.update(ids[17], {"quality": 0.9}, person, patch=True)
+    repository.delete(ids[MANY // 2], person)
+    undone = repository.undo(result.operation_id, person)
+    assert set(undone.skipped) == {ids[17], ids[MANY // 2]}
+    assert len(undone.undone) == MANY - 2
+    assert repository.catalogue().counts("tags")["checked"] == 1
 
 
 def test_a_new_tag_is_searchable(repository: MemoryRepository, person: Author, ids: list[str]) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +12,14 @@ from memories.retrieval.calibration import (
     WORDS_ONLY,
     calibration_for,
     centred_cosines,
+    file_name,
     read,
     running_engine,
     words_only,
     write,
 )
+
+STATIC = "static/wordllama-l2-supercat@256#mean-l2-v1"
 
 
 def test_both_models_that_travel_with_the_project_are_calibrated(
@@ -45,6 +50,29 @@ def test_a_data_file_says_where_it_comes_from_and_survives_a_round_trip(identity
     assert write(again, {"why": "test"}) == text
     assert all(json.loads(text)[name] for name in ("date", "command", "corpus", "engine"))
     assert len(calibration.corpus) == 64
+
+
+def test_an_own_file_goes_before_the_shipped_one_until_it_is_gone(tmp_path: Path) -> None:
+    shipped = calibration_for(STATIC)
+    assert calibration_for(STATIC, tmp_path).as_answer()["origin"] == "shipped"
+    path = tmp_path / file_name(STATIC)
+    path.write_text(write(replace(shipped, date="2001-01-01"), {}), encoding="utf-8")
+    own = calibration_for(STATIC, tmp_path)
+    assert (own.date, own.as_answer()["origin"], own.as_answer()["file"]) == ("2001-01-01", "own", path.name)
+    path.unlink()
+    assert calibration_for(STATIC, tmp_path).date == shipped.date
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "nothing"])
+def test_an_own_file_that_cannot_be_read_is_as_good_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / file_name(STATIC)).write_text(text, encoding="utf-8")
+    assert calibration_for(STATIC, tmp_path) == calibration_for(STATIC)
+
+
+def test_an_own_file_of_another_model_is_not_used(tmp_path: Path) -> None:
+    text = write(replace(calibration_for(STATIC), identity="other/model@3#x"), {})
+    (tmp_path / file_name(STATIC)).write_text(text, encoding="utf-8")
+    assert calibration_for(STATIC, tmp_path).identity == STATIC
 
 
 def test_evidence_never_has_a_negative_weight() -> None:

@@ -100,6 +100,30 @@ def test_the_subject_counts_without_the_names_unless_there_is_nothing_else() -> 
     assert _evidence("what does Tidewater cost", overview).named == 1
 
 
+def test_first_and_last_name_say_no_more_than_one_of_them() -> None:
+    memory = document("people:Qzxvlorp Tremmlaine birthday", "Born in May")
+    both, one = _evidence("Qzxvlorp Tremmlaine's car", memory), _evidence("Qzxvlorp's car", memory)
+    assert both.mass == pytest.approx(one.mass, abs=0.02)
+
+
+def test_what_is_asked_for_most_is_held_or_is_not() -> None:
+    backup = document("Tidewater:copies", "The backup of each night goes to the attic")
+    assert _evidence("when does the Tidewater backup run", backup).aimed == 1
+    assert _evidence("which allergy has Tidewater", backup).aimed == 0
+
+
+def test_the_right_thing_under_another_name_hits_nothing() -> None:
+    memory = document("Tidewater:backup", "The nightly copy runs at two")
+    assert _evidence("Tidewater backup", memory).hit > 0.9
+    assert _evidence("Quillmark backup", memory).hit == 0
+
+
+def test_a_memory_that_shows_a_command_is_about_one() -> None:
+    shown, silent = document("Orchard:gate", "Open it with `make up`."), document("Orchard:gate", "It opens.")
+    assert "command" in shown.concepts
+    assert "command" not in silent.concepts
+
+
 def test_one_everyday_word_is_little_and_one_distinctive_word_is_much() -> None:
     memory = document("Orchard:gateway", "The qzxvlorp house")
     assert _evidence("house", memory).whole < _evidence("qzxvlorp", memory).whole

@@ -57,7 +57,9 @@ def _of_nobody(rng: random.Random) -> Iterator[Question]:
         ("project", source.project_topics()),
     )
     for sort, topics in kinds:
-        names = source.unanswerable("calibration")["unknown_people" if sort == "person" else "unknown_projects"]
+        names = source.unanswerable("calibration")[
+            "unknown_people" if sort == "person" else "unknown_projects"
+        ]
         for language in LANGUAGES:
             for name in names[language]:
                 nobody = Entity(f"unknown.{name}", name, language, "calibration", sort == "project", {})
@@ -77,9 +79,7 @@ def _question(
     if key is None:
         return Question("", "no_answer", language, text, (), (), half, True, missing, entity.slug)
     kind = "paraphrase" if language == entity.language else "cross_language"
-    return Question(
-        "", kind, language, text, (key,), store.avoided([key]), half, None, "plain", entity.slug
-    )
+    return Question("", kind, language, text, (key,), store.avoided([key]), half, None, "plain", entity.slug)
 
 
 def _numbered(questions: Iterable[Question]) -> Iterator[Question]:

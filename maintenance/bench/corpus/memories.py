@@ -185,7 +185,9 @@ def _memory(entity: Entity, topic: str, payload: dict[str, Any], day: int) -> Co
     language: Language = entity.language
     project = entity.name if entity.is_project else ""
     payload = {**payload, "write_mode": "create"}
-    return CorpusMemory(f"{entity.slug}.{topic}", payload, day, language, project, entity.slug, topic, entity.half)
+    return CorpusMemory(
+        f"{entity.slug}.{topic}", payload, day, language, project, entity.slug, topic, entity.half
+    )
 
 
 def _sentence(text: str) -> str:
@@ -213,7 +215,7 @@ class _Decks:
         return fill(now, entity), fill(before, entity)
 
     def _deck(self, topic: Topic, entity: Entity) -> list[str]:
-        values = list(topic.values(entity.language))
+        values = list(topic.values(entity.language, entity.half))
         key = self._key(topic, entity)
         if key not in self._decks:
             self._rng.shuffle(values)

@@ -36,8 +36,9 @@ class CorpusMemory:
 
     `payload` passes `memories.contract.validate_add`; where it relates to another memory of the corpus, the
     relation's `target_id` is that memory's `key` (see `payload_with_ids`). `entity` and `topic` say what it
-    is about, `half` where its questions go, `created_day` is in days before the corpus was "today" (negative), `project` is the project's
-    name or empty for a person. `superseded`: a newer memory of the corpus replaces this one.
+    is about, `half` where its questions go, `created_day` is in days before the corpus was "today"
+    (negative), `project` is the project's name or empty for a person. `superseded`: a newer memory of the
+    corpus replaces this one.
     """
 
     key: str

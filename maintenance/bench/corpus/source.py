@@ -45,7 +45,10 @@ class Topic:
     shared_values: tuple[str, ...]
     texts: Mapping[str, Mapping[str, Any]]
 
-    def values(self, language: Language) -> tuple[str, ...]:
+    def values(self, language: Language, half: Half) -> tuple[str, ...]:
+        """What it may be; the final half has values of its own for settings, which name their holder."""
+        if half == "final" and self.name in _final_wordings()["values"]:
+            return tuple(_final_wordings()["values"][self.name])
         return self.shared_values or tuple(self.texts[language].get("v", ()))
 
     def asks(self, language: Language, half: Half) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ from django.urls import path, reverse
 from memories.console import conflict_desk
 from memories.console.access import accepts, may, page_of
 from memories.console.conflict_desk import conflict_with, decisions_about
-from memories.console.conflict_view import STATES, ConflictView, conflict_view, listed, state_of
+from memories.console.conflict_view import STATES, ConflictView, conflict_view, counted, listed
 from memories.console.errors import problem_of
 from memories.console.navigation import Page, Section, page_url, register
 from memories.console.paging import window
 from memories.console.parts import Action, Empty, Notice, Pager
 from memories.console.rendering import render_page, toast
 from memories.console.repository_access import repository
+from memories.console.review_inbox import named
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import Conflict, Decision, MemoryRepository, schema
 
@@ -50,7 +51,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
         "tabs": _tabs(state, memory_id),
         "state": state,
         "total": len(found),
-        "rows": [_row(conflict) for conflict in found[offset : offset + size]],
+        "rows": _rows(found[offset : offset + size]),
         "pager": Pager.of(request, len(found), offset, size),
         "memory": _memory_named(memory_id),
         "empty": _empty(state, memory_id),
@@ -190,17 +191,25 @@ def _told(conflict: Conflict) -> str:
     }.get(conflict.resolution, f"Reopened the conflict about {key}")
 
 
-def _row(conflict: Conflict) -> dict[str, Any]:
-    return {"conflict": conflict, "url": page_url("conflict", conflict.id), "state": state_of(conflict)}
+def _rows(shown: list[Conflict]) -> list[dict[str, Any]]:
+    names = named(repository(), (conflict.memory_a_id for conflict in shown))
+    return [
+        {
+            "conflict": conflict,
+            "name": names[conflict.memory_a_id].name if conflict.memory_a_id in names else conflict.subject,
+            "url": page_url("conflict", conflict.id),
+        }
+        for conflict in shown
+    ]
 
 
 def _tabs(state: str, memory_id: str) -> list[dict[str, Any]]:
-    store = repository()
+    counts = counted(repository(), memory_id)
     return [
         {
             "title": name.capitalize(),
             "url": page_url("conflicts", state=name, memory=memory_id),
-            "count": len(listed(store, name, memory_id)),
+            "count": counts[name],
             "current": name == state,
         }
         for name in STATES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -52,17 +53,20 @@ register(
 @accepts("GET")
 @may("view_memory")
 def lessons(request: HttpRequest) -> HttpResponse:
-    """The lessons of one state, newest first."""
+    """The lessons of one state, in the order in which they are gone through."""
     state = _state(request.GET.get("state", ""))
     counts = repository().lessons.counts()
-    offset, size = window(request.GET, counts[state])
-    found = repository().lessons.list(status=state, limit=size, offset=offset)
+    found = _in_order(state)
+    offset, size = window(request.GET, len(found))
     context = {
         "title": "Lessons",
         "wide": True,
         "tabs": [_tab(status, counts[status], state) for status in LessonStatus],
-        "rows": [{"lesson": lesson, "url": page_url("lesson", lesson.id)} for lesson in found.rows],
-        "pager": Pager.of(request, found.total, offset, size),
+        "rows": [
+            {"lesson": lesson, "url": page_url("lesson", lesson.id)}
+            for lesson in found[offset : offset + size]
+        ],
+        "pager": Pager.of(request, len(found), offset, size),
         "empty": _empty(state),
     }
     return render_page(request, LIST, context)
@@ -178,6 +182,7 @@ def _shown(
     context = {
         "title": "Lesson",
         "lesson": found,
+        "evidence": _evidence(found),
         "form": form,
         "save_label": "Approve",
         "others": _others(found),
@@ -210,11 +215,32 @@ def _others(found: Lesson) -> list[Lesson]:
 
 def _next_waiting(found: Lesson) -> str:
     """The waiting lesson after this one, or the one before it; "" where there is no other."""
-    ids = [one.id for one in repository().lessons.list(status=LessonStatus.WAITING, limit=10_000).rows]
+    ids = [one.id for one in _in_order(LessonStatus.WAITING)]
     if found.id not in ids or len(ids) == 1:
         return ""
     at = ids.index(found.id)
     return ids[at + 1] if at + 1 < len(ids) else ids[at - 1]
+
+
+def _in_order(state: LessonStatus) -> list[Lesson]:
+    """What waits, the most often said first; what is decided, the latest decision first."""
+    found = [lesson for lesson in repository().lessons.all() if lesson.status is state]
+    if state is LessonStatus.WAITING:
+        return sorted(found, key=lambda lesson: -lesson.count)
+    return sorted(found, key=lambda lesson: lesson.decided_at or lesson.updated_at, reverse=True)
+
+
+def _evidence(found: Lesson) -> list[dict[str, Any]]:
+    """Each piece with its time, None where that is not known."""
+    return [{"piece": piece, "at": _moment(piece.at)} for piece in found.evidence]
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _state(name: str) -> LessonStatus:

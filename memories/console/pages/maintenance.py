@@ -154,7 +154,7 @@ def _facts(health: DatabaseHealth) -> list[tuple[str, str]]:
         ("Free on disk", _free()),
         ("Text index", str(health.text_index.state)),
         ("Vector index", str(health.vector_index.state)),
-        ("Spool files", "unknown" if health.spool_files is None else f"{health.spool_files:,}"),
+        ("Waiting to be filed", f"{health.spool_files or 0:,}"),
         ("Set aside by imports", f"{health.quarantine_rows:,}"),
         ("Write lock", "held" if health.lock_held else "free"),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import path
 from django.utils.http import urlencode
 
@@ -15,7 +15,7 @@ from memories.console.filters import LONGEST_TEXT
 from memories.console.memory_list import Choices
 from memories.console.navigation import Page, Section, page_url, register
 from memories.console.parts import Action, Empty, Notice
-from memories.console.rendering import render_page
+from memories.console.rendering import render_page, wants_fragment
 from memories.console.repository_access import repository, status_of
 from memories.console.search_trial import FUSED, Trial, trial
 from memories.contract import Category, ErrorCode, MemsuiteError, Tier
@@ -66,7 +66,7 @@ class Asked:
         given = {name: getattr(self, name) for name in self.__dataclass_fields__} | changed
         plain = Asked()
         pairs = [(name, value) for name, value in given.items() if value != getattr(plain, name)]
-        return f"{page_url('search_lab')}?{urlencode(pairs)}"
+        return f"{page_url('search_lab')}?{urlencode(pairs)}" if pairs else page_url("search_lab")
 
 
 @accepts("GET")
@@ -74,6 +74,9 @@ class Asked:
 def search_lab(request: HttpRequest) -> HttpResponse:
     """The page, or for htmx what was found. An option that cannot be is told with its own status."""
     asked, store = Asked.of(request.GET), repository()
+    if "options" in request.GET and not wants_fragment(request):
+        # A form sends all of its fields along; the address that one keeps does without.
+        return HttpResponseRedirect(asked.address())
     context: dict[str, Any] = {
         "title": "Search lab",
         "purpose": "What a search looks at, in which order, and why it answers with what it answers.",
@@ -96,9 +99,12 @@ def search_lab(request: HttpRequest) -> HttpResponse:
             by_words = Action("Search by words alone", asked.address(mode=str(Mode.LEXICAL)))
             ways = (by_words,) if error.code is ErrorCode.EMBEDDING_MODEL_MISMATCH else ()
             context["notices"] = [Notice(problem.title, problem.says, "bad", str(problem.code), actions=ways)]
-    return render_page(
+    answer = render_page(
         request, "console/lab/lab.html", context, fragment="console/lab/_found.html", status=status
     )
+    if wants_fragment(request):
+        answer["HX-Push-Url"] = asked.address()
+    return answer
 
 
 def _nothing_asked(stored: int) -> Empty:

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from hermes_plugin.provider.installer import Options, Report, Step, check, install
 from memories.commands.base import SuiteCommand
 from memories.commands.exits import Exit
+from memories.repository.foreign import is_older_suite
 from memories.settings import Settings
 
 
@@ -43,6 +44,8 @@ class Command(SuiteCommand):
             self.answer(report.as_answer())
         else:
             self.say(*self._lines(report, checking=options["check"]))
+            if is_older_suite(settings.db_path):
+                self.say(f"Next: manage.py adopt, since {settings.db_path} is the older suite's database")
         if report.success:
             return Exit.DONE
         return Exit.FAILED if options["check"] else Exit.REFUSED
