@@ -81,9 +81,10 @@ class Upkeep:
         """Make other versions of the same content the database. ``forget_previous`` gives the versions
         before up as well: for one who knows that nobody reads them."""
         tables = {**self.head.tables, **versions}
+        if tables == self.head.tables and not forget_previous:
+            return
         previous = tables if forget_previous else dict(self.head.tables)
-        if tables != self.head.tables or previous != self.head.previous:
-            self.head = self._move(replace(self.head, tables=tables, previous=previous))
+        self.head = self._move(replace(self.head, tables=tables, previous=previous))
 
     def begin_history(self, versions: Mapping[str, int]) -> None:
         """Make versions of other content the database, without a way back: a history of its own, so

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +26,12 @@ from memories.settings import COMPOSITE
 POOL = 100
 """Turns proposed by each of the three lists: by words, by meaning, by meaning with the turn before. A turn
 is long, so preparing 250 of each would take longer than a prompt may wait."""
+
+NEIGHBOURED = 30
+"""The first of each list whose neighbours in their sessions are looked at too: a turn far down is not
+raised to the top by what stands beside it."""
+
+_BESIDE = (-2, -1, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +123,9 @@ class _Inquiry:
     composite: bool
 
     def answer(self, snapshot: Snapshot, top_k: int) -> tuple[FoundTurn, ...]:
-        proposed = self._proposed(snapshot)
-        candidates = self._candidates(snapshot, proposed)
+        lists = self._lists(snapshot)
+        proposed = _match_types(*lists)
+        candidates = self._candidates(snapshot, list(proposed), _first_of(lists))
         scored = [row for row in score_turns(self.question, candidates, self.now) if row.passed]
         if self.composite:
             scored = self._reordered(scored, candidates)
@@ -128,31 +135,30 @@ class _Inquiry:
             for row in scored[:top_k]
         )
 
-    def _proposed(self, snapshot: Snapshot) -> dict[str, str]:
-        """Ids of the lists' turns with which lists they are of."""
+    def _lists(self, snapshot: Snapshot) -> tuple[list[str], list[str], list[str]]:
+        """Ids by words, by meaning, and by meaning with the turn before; the best first."""
         words = self.question.words.lexical_query
-        by_words = dict(lexical_turns(snapshot, words, TurnFilter(user_id=self.user_id), POOL))
-        by_meaning: dict[str, float] = {}
-        if self.vector is not None:
-            for column in ("vector", "context_vector"):
-                by_meaning |= self.repository.turns.vectors.nearest(
-                    snapshot, self.vector, user_id=self.user_id, limit=POOL, column=column
-                )
-        return {
-            name: "lexical" if name not in by_meaning else "hybrid" if name in by_words else "vector"
-            for name in (*by_words, *by_meaning)
-        }
+        by_words = lexical_turns(snapshot, words, TurnFilter(user_id=self.user_id), POOL)
+        by_meaning, in_context = (self._nearest(snapshot, name) for name in ("vector", "context_vector"))
+        return [name for name, _ in by_words], by_meaning, in_context
 
-    def _candidates(self, snapshot: Snapshot, proposed: Mapping[str, str]) -> list[TurnCandidate]:
-        """The proposed turns and those beside them in their sessions."""
+    def _nearest(self, snapshot: Snapshot, column: str) -> list[str]:
+        if self.vector is None:
+            return []
+        vectors = self.repository.turns.vectors
+        found = vectors.nearest(snapshot, self.vector, user_id=self.user_id, limit=POOL, column=column)
+        return [name for name, _ in found]
+
+    def _candidates(
+        self, snapshot: Snapshot, proposed: Sequence[str], first: Collection[str]
+    ) -> list[TurnCandidate]:
+        """The proposed turns, and those beside the first of them in their sessions."""
         turns = turns_by_id(snapshot, proposed)
-        orders = session_orders(snapshot, {turn.session_id for turn in turns.values()}, self.user_id)
+        sessions = {turns[name].session_id for name in turns}
+        orders = session_orders(snapshot, sessions, self.user_id)
         by_place = {place: name for name, place in orders.items()}
-        beside = {
-            by_place.get((session, at + step))
-            for session, at in (orders[name] for name in turns if name in orders)
-            for step in (-2, -1, 1, 2)
-        }
+        places = [orders[name] for name in first if name in orders]
+        beside = {by_place.get((session, at + step)) for session, at in places for step in _BESIDE}
         turns |= turns_by_id(snapshot, [name for name in beside if name is not None and name not in turns])
         cosines = self._cosines(snapshot, list(turns))
         made = [
@@ -189,6 +195,20 @@ class _Inquiry:
         by_id = {candidate.id: candidate for candidate in candidates}
         rows = [replace(row, score=composite_score(self.question, by_id[row.id], self.now)) for row in scored]
         return sorted(rows, key=lambda row: (-row.score, row.id))
+
+
+def _match_types(by_words: Sequence[str], *by_meaning: Sequence[str]) -> dict[str, str]:
+    """The ids of all lists, with which of them proposed each."""
+    words, meaning = set(by_words), {name for names in by_meaning for name in names}
+    return {
+        name: "lexical" if name not in meaning else "hybrid" if name in words else "vector"
+        for names in (by_words, *by_meaning)
+        for name in names
+    }
+
+
+def _first_of(lists: Sequence[Sequence[str]]) -> set[str]:
+    return {name for names in lists for name in names[:NEIGHBOURED]}
 
 
 def _candidate(turn: Turn, cosines: tuple[float, float], place: tuple[str, int]) -> TurnCandidate:

@@ -66,3 +66,12 @@ def test_over_a_small_database_they_come_at_once(client_as: ClientAs, repository
 
     assert not asks(content)
     assert numbers(content)["tags"] == "1"
+
+
+def test_the_dashboard_waits_for_none_of_them_either(viewer: Client) -> None:
+    before = viewer.get("/dashboard/").content.decode()
+    viewer.get("/rail/")
+    after = viewer.get("/dashboard/").content.decode()
+
+    assert "being counted" in before
+    assert "being counted" not in after

@@ -16,6 +16,7 @@ from memories.console.charts import LineChart, Point, bars
 from memories.console.filters import MemoryFilter, Sort
 from memories.console.navigation import Page, Section, page_url, rail_pages, register
 from memories.console.parts import Action, Empty, Stat
+from memories.console.rail_counts import rail_counts
 from memories.console.rendering import render_page
 from memories.console.repository_access import repository, suite_settings
 from memories.console.statistics import (
@@ -90,11 +91,14 @@ def _backups(stored: Storage) -> str:
 
 def _reviews(
     user: User | AnonymousUser, figures: Counts, conflicts: OpenConflicts
-) -> Iterator[tuple[str, int, str]]:
-    """What waits for a person, as (kind, how many, where): pages that decide, then lists to look through."""
+) -> Iterator[tuple[str, int | None, str]]:
+    """What waits for a person, as (kind, how many, where): pages that decide, then lists to look through.
+    None where the number is being counted still; this page does not wait for it."""
+    store = repository()
     for page in rail_pages():
         if page.due and page.count and page.url_name != "console:conflicts" and page.allows(user):
-            yield page.title, page.count(repository()), page_url(page.url_name.removeprefix("console:"))
+            number = rail_counts.count(store, page) if rail_counts.is_known(store, page) else None
+            yield page.title, number, page_url(page.url_name.removeprefix("console:"))
     yield "Open conflicts", conflicts.rows, _conflicts_url()
     yield "Memories in conflict", conflicts.memories, _listed(conflict=True)
     old = _listed(never_recalled=True, created_to=figures.old_until)

@@ -42,14 +42,14 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """``keep_from`` is the oldest version that stays; ``expired`` how many are older. ``size`` is all
-    bytes of the table's directory, ``live`` those that HEAD needs."""
+    """``retention`` is how long a superseded version is kept, ``expired`` how many are past that.
+    ``size`` is all bytes of the table's directory, ``live`` those that HEAD needs."""
 
     name: str
     actions: tuple[Action, ...]
     reasons: tuple[str, ...]
     version: int
-    keep_from: int
+    retention: timedelta
     expired: int
     fragments: int
     size: int
@@ -157,7 +157,7 @@ class _Table:
             actions=tuple(chosen),
             reasons=tuple(chosen.values()),
             version=self._version,
-            keep_from=oldest,
+            retention=retention,
             expired=expired,
             fragments=self._fragments,
             size=self._size,

@@ -12,7 +12,7 @@ from memories.repository.engine import KEEP_EVERY_VERSION
 from memories.repository.manifest import Manifest
 from memories.repository.tables import Optimized
 from memories.repository.transaction import Upkeep
-from memories.repository.upkeep.planning import MARGIN, Action, Mode, Plan, spared_versions
+from memories.repository.upkeep.planning import MARGIN, Action, Mode, Plan, keep_from, spared_versions
 from memories.repository.upkeep.results import TableWork
 
 STABLE_AFTER = 3
@@ -52,7 +52,7 @@ class Work:
         versions: dict[str, int] = {}
         for name, table in self.plan.tables.items():
             if Action.PRUNE in table.actions:
-                age = self._age(name, table.keep_from)
+                age = self._age(name, table.retention)
                 unreferenced = self.plan.mode is Mode.RECLAIM
                 versions[name] = self._optimize(name, age, unreferenced=unreferenced)
         return versions
@@ -62,13 +62,14 @@ class Work:
         for name in versions:
             self._of(name).actions = [str(action) for action in self.plan.tables[name].actions]
 
-    def _age(self, name: str, planned: int) -> timedelta:
-        """Since when the oldest version to keep is there, by the engine's own times."""
+    def _age(self, name: str, retention: timedelta) -> timedelta:
+        """Since when the oldest version to keep is there, by the engine's own times. Told after HEAD has
+        moved: the state before the one before is then only old."""
         if self.plan.mode is Mode.RECLAIM:
             settle(self.upkeep, name, lambda: self._optimize(name, KEEP_EVERY_VERSION, unreferenced=False))
             return timedelta(0)
-        oldest = min(planned, *spared_versions(self.upkeep.head, name, self.plan.mode))
-        made = self.upkeep.tables.versions(name)
+        now, made = datetime.now(UTC), self.upkeep.tables.versions(name)
+        oldest = keep_from(made, spared_versions(self.upkeep.head, name, self.plan.mode), retention, now)
         since = min(at for number, at in made.items() if number >= oldest)
         return max(datetime.now(UTC) - since, timedelta(0)) + MARGIN
 
