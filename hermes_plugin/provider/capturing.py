@@ -21,9 +21,9 @@ from .threads import start_thread
 if TYPE_CHECKING:
     from memories.capture.listening import Listener
 
-DRAIN_SECONDS = 3.7
-"""What the end of a session and the shutdown after it wait in all, a little less than the four seconds
-they may: threads take a moment to see that time is up."""
+DRAIN_SECONDS = 3.0
+"""What the end of a session and the shutdown after it wait in all. They may take four (spec 04): the rest
+is for a commit that is under way, and for threads to see that time is up."""
 
 _captures: dict[str, _Capture] = {}
 _captures_lock = threading.Lock()

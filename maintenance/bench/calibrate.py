@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 GATE_OF_WORDS = (
     *("coverage", "topic", "exact", "subject", "hit", "aimed", "meant", "distinctive"),
-    *("mass", "topic_mass", "whole", "about", "unnamed", "lacking"),
+    *("mass", "topic_mass", "whole", "bare", "about", "unnamed", "lacking"),
 )
 GATE_WITH_VECTORS = (*GATE_OF_WORDS, "both", "topic_both")
 

@@ -30,7 +30,7 @@ from memories.retrieval.evidence import FEATURES, evidence_of
 from memories.retrieval.prepared import prepared_for
 from memories.retrieval.question import Match
 from memories.retrieval.question import Question as Asked
-from memories.retrieval.ranking import bm25_share
+from memories.retrieval.ranking import bm25_share, compare_with
 from memories.retrieval.rarity import is_known
 from memories.text.stems import stem_language
 
@@ -73,6 +73,8 @@ class Library:
     documents: tuple[Document, ...]
     vectors: Vector | None
     centre: Vector | None
+    vocabulary: frozenset[str]
+    """The words long enough to be compared by likeness, of all of them."""
 
     @property
     def average_length(self) -> float:
@@ -88,11 +90,12 @@ def general_text() -> list[str]:
 def library(memories: Sequence[CorpusMemory], embedder: Embedder | None) -> Library:
     documents = tuple(Document.of(stored(memory)) for memory in memories)
     keys = tuple(memory.key for memory in memories)
+    vocabulary = frozenset[str]().union(*(document.long_words for document in documents))
     if embedder is None:
-        return Library(keys, documents, None, None)
+        return Library(keys, documents, None, None, vocabulary)
     texts = [embedding_text(document.memory.form()) for document in documents]
     centre = embedder.embed_documents(general_text()).mean(axis=0)
-    return Library(keys, documents, embedder.embed_documents(texts), centre)
+    return Library(keys, documents, embedder.embed_documents(texts), centre, vocabulary)
 
 
 def stored(memory: CorpusMemory) -> StoredMemory:
@@ -185,6 +188,7 @@ def _table(
     ask: Callable[[str], Asked] = Asked.of,
 ) -> Numbers:
     question = ask(text)
+    compare_with(question, library.vocabulary)
     cosines, centred = _cosines(text, library, list(rows), embedder)
     table = [
         _row(Match.of(question, library.documents[at]), float(from_centre), float(cosine), average)

@@ -39,7 +39,7 @@ def _locomo(given: Run) -> Result:
 
 def _corpus(given: Run) -> Result:
     from maintenance.bench.asking import AUTO
-    from maintenance.bench.corpus import HALVES, corpus_hash, load_corpus
+    from maintenance.bench.corpus import HALVES, OPEN_HALVES, corpus_hash, load_corpus
     from maintenance.bench.corpus_store import database, put
     from maintenance.bench.metrics import METRICS
     from maintenance.bench.questions import of_corpus
@@ -54,16 +54,18 @@ def _corpus(given: Run) -> Result:
     with database(given.directory, embedder) as repository:
         ids = put(repository, corpus.memories)
         questions = of_corpus(corpus.questions, ids)[:: given.options["every"]]
-        asked = {
-            half: _asked(given, repository, [one for one in questions if one.half == half]) for half in halves
-        }
+        parts = {half: [one for one in questions if one.half == half] for half in halves}
+        asked = {half: _asked(given, repository, some) for half, some in parts.items()}
         state = repository.read(lambda snapshot: DatabaseState.of("corpus", snapshot))
     bars = targets()["retrieval"]
     judged = asked.get(bars["half"], {}).get(AUTO, ())
     return Result(
         command=given.command,
         metrics=METRICS,
-        rows=[row for half, table in asked.items() for row in _rows(half, table)],
+        rows=[
+            *(row for half, table in asked.items() for row in _rows(half, table)),
+            *_misses({half: (parts[half], asked[half]) for half in OPEN_HALVES if half in asked}, ids, given),
+        ],
         figures={"targets_of": str(targets()["date"]), "targets": dict(bars)},
         failures=[f"{bars['half']} half, {AUTO}: {short}" for short in shortfalls(judged)] if judged else [],
         databases=[state],
@@ -121,6 +123,30 @@ def _rows(half: str, table: Table) -> Iterator[dict[str, Any]]:
         yield {"half": half, "way": AUTO, "kind": kind} | summary(some)
 
 
+def _misses(
+    parts: Mapping[str, tuple[Sequence[KnownQuestion], Table]], ids: Mapping[str, str], given: Run
+) -> Iterator[dict[str, Any]]:
+    """The first questions of each kind that ``auto`` does not answer in full, or answers without one to give.
+    Never of the final half: who reads its misses tunes on it."""
+    from maintenance.bench.asking import AUTO
+
+    keys = {name: key for key, name in ids.items()}
+    for half, (questions, table) in parts.items():
+        shown: dict[str, int] = {}
+        for question, outcome in zip(questions, table[AUTO], strict=True):
+            is_right = outcome.recall(5) == 1 if outcome.expected else not outcome.found
+            if is_right or shown.get(question.kind, 0) >= given.options["misses"]:
+                continue
+            shown[question.kind] = shown.get(question.kind, 0) + 1
+            yield {
+                "half": half,
+                "kind": question.kind,
+                "missed": question.text,
+                "expected": ", ".join(sorted(keys[name] for name in outcome.expected)),
+                "found": ", ".join(keys.get(name, name) for name in outcome.found[:3]),
+            }
+
+
 def _hash_of(path: Path) -> str:
     import hashlib
 
@@ -140,6 +166,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--every", type=int, default=1, metavar="N", help="ask only every Nth question, for a quick look (1)"
+    )
+    parser.add_argument(
+        "--misses",
+        type=int,
+        default=0,
+        metavar="N",
+        help="list N missed questions of each kind, never of the final half (0)",
     )
     parser.add_argument(
         "--questions",

@@ -29,7 +29,7 @@ class TopicEmbedder(HashEmbedder):
     def _vector(self, text: str) -> Vectors:
         subject, _, facts = text.partition(": ")
         said = " ".join(sorted(facts.replace("Also said: ", "").split()))
-        mixed = super()._vector(subject.rpartition(" ")[0]) + OWN * super()._vector(said)
+        mixed = super()._vector(" ".join(subject.split()[:2])) + OWN * super()._vector(said)
         vector: Vectors = (mixed / np.linalg.norm(mixed)).astype(np.float32)
         return vector
 

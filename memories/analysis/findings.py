@@ -1,4 +1,5 @@
-"""What a person should look at in single memories: format drift, likely secrets, orders to the agent, junk.
+"""What a person should look at in single memories: format drift, likely secrets, orders to the agent, claims
+that nobody has confirmed, junk.
 
 Each memory is looked at once; in a later state only those that were written since. Nothing is changed here.
 """
@@ -13,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from memories.analysis.drift import drift_of
 from memories.analysis.junk import says_nothing
+from memories.analysis.unverified import unverified
 from memories.repository import MemoryRepository, Snapshot, StoredMemory, schema
 from memories.repository.records import LIGHT, memory_of
 from memories.repository.snapshot import State
@@ -23,6 +25,7 @@ class FindingKind(StrEnum):
     DRIFT = "drift"
     SECRET = "secret"
     INSTRUCTION = "instruction"
+    UNVERIFIED = "unverified"
     JUNK = "junk"
 
 
@@ -126,6 +129,9 @@ def _found(memory: StoredMemory, allowed: Collection[str]) -> Iterator[Finding]:
         places = tuple(dict.fromkeys(place for _, place in orders))
         says = f"{', '.join(map(_named, places))} reads like an order to the agent: {reasons}."
         yield Finding(FindingKind.INSTRUCTION, memory.id, memory.revision, _sentence(says), places)
+    reason, place = unverified(memory)
+    if reason:
+        yield Finding(FindingKind.UNVERIFIED, memory.id, memory.revision, reason, (place,) if place else ())
     if says_nothing(memory):
         yield Finding(FindingKind.JUNK, memory.id, memory.revision, "It says too little to be of use.")
 

@@ -32,7 +32,7 @@ LEAST_COSINE = 0.60
 LEAST = 0.80
 """The lowest likeness anybody may ask for."""
 
-_SAME_MATTER = 0.5
+_SAME_MATTER = 0.33
 """The share of its words that the shorter of two facts has in the longer one, when both are of one thing."""
 _NEAR_VERBATIM, _VERBATIM = 0.8, 0.9
 _CONTAINED = 0.9
@@ -54,7 +54,7 @@ class Relation(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """``value`` is 0 to 1: the cosine, its distance from 1 cut by the share of words two memories have in
-    common; 1 for what is contained."""
+    common beside those of the subject; 1 for what is contained."""
 
     value: float
     relation: Relation
@@ -62,10 +62,13 @@ class Likeness:
 
 def likeness(one: Profile, other: Profile, cosine: float) -> Likeness | None:
     """How alike two memories are; None where they are not duplicates at any threshold."""
-    shared, total = len(one.said & other.said), len(one.said) + len(other.said)
+    # What both are about says nothing of whether they say the same of it.
+    about = one.subject & other.subject
+    ours, theirs = one.said - about, other.said - about
+    shared, total = len(ours & theirs), len(ours) + len(theirs)
     value = 1.0 - (1.0 - min(cosine, 1.0)) * (1.0 - (2 * shared / total if total else 0.0))
-    shorter = min(len(one.said), len(other.said))
-    if value < LEAST and shared < _CONTAINED * shorter:
+    shorter = min(len(ours), len(theirs))
+    if (value < LEAST or not shared) and shared < _CONTAINED * shorter:
         return None
     relation = _containment(one, other)
     if (value < LEAST and relation is Relation.SAME) or are_apart(one, other):

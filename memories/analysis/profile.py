@@ -62,7 +62,7 @@ def profile_of(domain: str, subject: str, facts: Sequence[str], claims: Iterable
     told = tuple(map(_fact_profile, facts))
     return Profile(
         domain=fold(domain),
-        subject=frozenset(fold(subject).replace("-", "_").split("_")) - {""},
+        subject=_subject_words(subject),
         claims={key: frozenset(values) for key, values in stated.items()},
         facts=told,
         words=frozenset().union(*(fact.words for fact in told)),
@@ -71,6 +71,12 @@ def profile_of(domain: str, subject: str, facts: Sequence[str], claims: Iterable
         plain=frozenset().union(*(fact.plain for fact in told)),
         said=frozenset().union(*(fact.said for fact in told)),
     )
+
+
+def _subject_words(subject: str) -> Words:
+    """The words of a subject, and their stems: in either form they stand in facts."""
+    words = frozenset(fold(subject).replace("-", "_").split("_")) - {""}
+    return words | frozenset(map(stem_of, words))
 
 
 def same_name(one: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a sentence contradicts a memory: by its words alone, for a person to look at.
+"""What contradicts a tier-1 memory, a sentence or a memory: by its words alone, for a person to look at.
 
 Claims that differ are the ledger's matter. Here it is about prose: a sentence that rejects the value a memory
 states, states another one of the same thing, or forbids what the memory asks for.
@@ -7,9 +7,11 @@ states, states another one of the same thing, or forbids what the memory asks fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from memories.analysis.neighbours import neighbour_graph
 from memories.contract import Tier
 from memories.repository import Filter, MemoryRepository, Snapshot, StoredMemory
 from memories.repository.vectors import Vector
@@ -62,10 +64,16 @@ def without_contrast(text: str) -> str:
 
 def contradiction(sentence: str, memory: StoredMemory) -> str:
     """Why a sentence contradicts a memory, in a few words; "" where it does not."""
-    indexed = set(memory.search_text.split()) | set(tokens(memory.content))
+    return _contradiction(sentence, memory.facts, memory.content, memory.search_text)
+
+
+# In a later state most pairs are what they were.
+@lru_cache(maxsize=50_000)
+def _contradiction(sentence: str, facts: tuple[str, ...], content: str, search_text: str) -> str:
+    indexed = set(search_text.split()) | set(tokens(content))
     terms = [term for term in analyse(sentence).terms if not any(map(str.isdigit, term.word))]
     shared = [term for term in terms if term.variants & indexed or term.word in indexed]
-    stated = " ".join(memory.facts)
+    stated = " ".join(facts)
     if shared and (rejected := _rejected_value(sentence, stated)):
         return f"it rejects {rejected}, which the memory states"
     share = len(shared) / len(terms) if terms else 0.0
@@ -100,6 +108,49 @@ def contradicted_by_each(
         return [contradicted(snapshot, one, vector) for one, vector in zip(sentences, vectors, strict=True)]
 
     return repository.read(read)
+
+
+@dataclass(frozen=True, slots=True)
+class Opposed:
+    """A memory that contradicts a tier-1 memory; `says` tells a person in what. Revisions are those that
+    were compared."""
+
+    memory_id: str
+    revision: int
+    critical_id: str
+    critical_revision: int
+    says: str
+
+
+def opposed(repository: MemoryRepository) -> list[Opposed]:
+    """The memories that contradict a tier-1 memory among whose nearest they are, the newest first. Of two
+    tier-1 memories the newer one is named; a superseded one binds nobody."""
+    graph = neighbour_graph(repository)
+
+    def read(snapshot: Snapshot) -> list[Opposed]:
+        critical = {memory.id: memory for memory in snapshot.memories_where(f"tier = {int(Tier.CRITICAL)}")}
+        superseded = snapshot.superseded_by(list(critical)) if critical else {}
+        found = {
+            (one.memory_id, one.critical_id): one
+            for memory in critical.values()
+            if memory.id not in superseded
+            for one in _opposed_to(memory, critical, snapshot, [name for name, _ in graph.of(memory.id)])
+        }
+        return sorted(found.values(), key=lambda one: one.memory_id, reverse=True)
+
+    return repository.read(read)
+
+
+def _opposed_to(
+    critical: StoredMemory, others: Mapping[str, StoredMemory], snapshot: Snapshot, near: Sequence[str]
+) -> Iterator[Opposed]:
+    for memory in snapshot.memories(near[:NEAR]).values():
+        if memory.id in others and memory.created_at <= critical.created_at:
+            continue
+        reasons = (contradiction(fact, critical) for fact in memory.facts)
+        if reason := next(filter(None, reasons), ""):
+            says = f"It contradicts the tier-1 memory {critical.domain}:{critical.subject}: {reason}."
+            yield Opposed(memory.id, memory.revision, critical.id, critical.revision, says)
 
 
 def _rejected_value(sentence: str, stated: str) -> str:

@@ -23,8 +23,20 @@ logger = logging.getLogger(__name__)
 AUTHOR = Author("capture", source="capture")
 """Who writes the rows; whose words they are stands in each."""
 
-EMBEDDED_AT_ONCE = 4
+EMBEDDED_AT_ONCE = 2
 """Turns between two looks at the clock: a shutdown waits for at most so many, 25 ms each for long ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Turns that only have to be committed; by their ids: the vectors, what came before each, and what
+    tools had shown in it. ``masked`` counts the secrets taken out."""
+
+    turns: Sequence[NewTurn]
+    vectors: Mapping[str, Vector]
+    before: Mapping[str, _Before]
+    shown: Mapping[str, str]
+    masked: int
 
 
 class Filer:
@@ -38,12 +50,13 @@ class Filer:
         self._counts = counts
         self._listener = listener
 
-    def file(self, lines: Sequence[SpoolLine], *, may_go_on: Callable[[], bool] = lambda: True) -> int:
-        """File the lines in one commit; returns how many from the start were, since ``may_go_on`` is
-        asked between embeddings and may end it early.
+    def file(self, lines: Sequence[SpoolLine]) -> int:
+        """File the lines in one commit; returns how many there were."""
+        return self.commit(self.prepare(lines))
 
-        Raises ``embedding_failed``, ``store_busy`` and whatever else a write may; nothing is filed then.
-        """
+    def prepare(self, lines: Sequence[SpoolLine], *, may_go_on: Callable[[], bool] = lambda: True) -> Ready:
+        """Screen and embed the lines, as many from the start as there is time for: ``may_go_on`` is asked
+        between embeddings. Writes nothing; raises ``embedding_failed`` and what reading may raise."""
         before = self._turns_before(lines)
         cleaned = [_screened(line) for line in lines]
         turns = [self._prepared(line, before[line.id]) for line, _ in cleaned]
@@ -54,13 +67,24 @@ class Filer:
                 break
             vectors |= self._repository.turns.embed(part)
             done += len(part)
+        return Ready(
+            turns[:done],
+            vectors,
+            before,
+            {line.id: line.shown for line, _ in cleaned},
+            sum(masked for _, masked in cleaned[:done]),
+        )
+
+    def commit(self, ready: Ready) -> int:
+        """File what is ready, in one commit; returns how many lines that were. Raises ``store_busy`` and
+        whatever else a write may; nothing is filed then."""
         threshold = self._settings.capture_dedup_threshold
-        filed = self._repository.turns.file(turns[:done], vectors, AUTHOR, threshold=threshold)
+        filed = self._repository.turns.file(ready.turns, ready.vectors, AUTHOR, threshold=threshold)
         self._counts.add(Counted.FILED, len(filed.turns))
         self._counts.add(Counted.MERGED, len(filed.merged))
-        self._counts.add(Counted.SECRETS, sum(masked for _, masked in cleaned[:done]))
-        self._tell(turns[:done], before, filed, {line.id: line.shown for line, _ in cleaned})
-        return done
+        self._counts.add(Counted.SECRETS, ready.masked)
+        self._tell(ready, filed)
+        return len(ready.turns)
 
     def _prepared(self, line: SpoolLine, before: _Before) -> NewTurn:
         turn = NewTurn(
@@ -100,24 +124,19 @@ class Filer:
             last[session] = _Before(line.id, line.assistant_text)
         return found
 
-    def _tell(
-        self,
-        turns: Sequence[NewTurn],
-        before: Mapping[str, _Before],
-        filed: Filed,
-        shown: Mapping[str, str],
-    ) -> None:
+    def _tell(self, ready: Ready, filed: Filed) -> None:
         """Let the listener hear what was filed; what it fails at does not undo that."""
         if self._listener is None:
             return
         rows = {turn.id: turn for turn in filed.turns} | dict(filed.merged)
-        told = [turn for turn in turns if turn.kind is TurnKind.EXCHANGE and turn.id in rows]
+        told = [turn for turn in ready.turns if turn.kind is TurnKind.EXCHANGE and turn.id in rows]
+        before = ready.before
         earlier = rows | self._repository.turns.of({before[turn.id].id for turn in told} - rows.keys() - {""})
         try:
             self._listener.filed(
                 self._repository,
                 [
-                    FiledTurn(turn, rows[turn.id], earlier.get(before[turn.id].id), shown[turn.id])
+                    FiledTurn(turn, rows[turn.id], earlier.get(before[turn.id].id), ready.shown[turn.id])
                     for turn in told
                 ],
             )

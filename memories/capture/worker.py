@@ -43,6 +43,9 @@ LOOK_AROUND = 60.0
 COMMIT_SECONDS = 0.8
 """Kept free at the end of a stop: what is embedded by then still has to be committed."""
 
+COMMIT_GRACE = 0.9
+"""Seconds more for a stop that comes in the middle of a commit: it ends soon, and had begun in time."""
+
 LAST_WAIT = 10.0
 """Seconds for which the end of a process may wait for a thread that could not be stopped in time: it is
 inside one commit at most, and would otherwise have begun it in vain."""
@@ -86,6 +89,7 @@ class Worker:
         """Turns that have come so far; those up to ``_settled`` have been filed."""
         self._settled = 0
         self._hurrying = 0
+        self._is_committing = False
         self._stop_by: float | None = None
 
     def start(self) -> None:
@@ -127,6 +131,8 @@ class Worker:
         if thread is None or thread is threading.current_thread():
             return True
         thread.join(seconds)
+        if self._is_committing:
+            thread.join(COMMIT_GRACE)
         if thread.is_alive():
             # An interpreter that ends while a thread is inside the engine or the model ends by abort.
             atexit.register(thread.join, LAST_WAIT)
@@ -228,11 +234,15 @@ class Worker:
         that one turn cannot keep all others out for ever."""
         lines = [waiting.line for waiting in batch.waiting]
         try:
-            return filer.file(lines, may_go_on=self._may_go_on)
+            ready = filer.prepare(lines, may_go_on=self._may_go_on)
+            self._is_committing = True
+            return filer.commit(ready)
         except MemsuiteError:
             raise
         except Exception:
             logger.exception("a batch of captured turns could not be filed; trying them one by one")
+        finally:
+            self._is_committing = False
         for line in lines:
             try:
                 filer.file([line])

@@ -146,7 +146,7 @@ def _buttons(card: Card, here: str) -> list[Button]:
         accept = [Button(f"Remove the {several}", "A", "accept", primary=True)]
     elif kind is Kind.JUNK:
         accept = [Button("Move to trash", "A", "accept", primary=True)]
-    elif kind is Kind.INSTRUCTION:
+    elif kind in (Kind.INSTRUCTION, Kind.UNVERIFIED):
         accept = [Button("It is fine", "A", "accept", primary=True)]
     elif kind is Kind.IMPORT:
         accept = [Button("It is stored now", "A", "accept", primary=card.draft is None)]
@@ -159,8 +159,11 @@ def _buttons(card: Card, here: str) -> list[Button]:
     elif kind is Kind.LESSON:
         url = page_url("lesson", item.id) or page_url("lessons")
         accept = [Button("Decide", "A", url=url, primary=True)] if url else []
-    trash = [Button("Move to trash", "T", "trash")] if kind in (Kind.SECRET, Kind.INSTRUCTION) else []
+    trash = [Button("Move to trash", "T", "trash")] if kind in _TRASHABLE else []
     return [*accept, *edit, *trash]
+
+
+_TRASHABLE = (Kind.SECRET, Kind.INSTRUCTION, Kind.UNVERIFIED)
 
 
 def _edit(card: Card, here: str) -> list[Button]:

@@ -112,6 +112,7 @@ _ACCEPT: Mapping[Kind, Callable[[HttpRequest, MemoryRepository, Item], Done]] = 
     Kind.BROKEN: _remove_broken,
     Kind.JUNK: _to_trash,
     Kind.INSTRUCTION: _is_fine,
+    Kind.UNVERIFIED: _is_fine,
     Kind.IMPORT: _import_is_stored,
 }
 

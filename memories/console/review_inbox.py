@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from memories.analysis.broken_relations import broken_relations
 from memories.analysis.findings import FindingKind, findings
+from memories.capture.contradictions import opposed
 from memories.console.curation_models import Dismissal
 from memories.console.duplicate_groups import groups
 from memories.console.slowly import PATIENCE, Slowly
@@ -34,11 +35,13 @@ class Kind(StrEnum):
     SECRET = "secret"
     INSTRUCTION = "instruction"
     CONFLICT = "conflict"
+    CONTRADICTION = "contradiction"
     LESSON = "lesson"
     IMPORT = "import"
     DRIFT = "drift"
     BROKEN = "broken"
     DUPLICATE = "duplicate"
+    UNVERIFIED = "unverified"
     JUNK = "junk"
 
     @property
@@ -55,11 +58,13 @@ _TITLES = {
     Kind.SECRET: ("Secrets", "Secret"),
     Kind.INSTRUCTION: ("Instructions", "Instruction"),
     Kind.CONFLICT: ("Conflicts", "Conflict"),
+    Kind.CONTRADICTION: ("Contradictions", "Contradiction"),
     Kind.LESSON: ("Lessons", "Lesson"),
     Kind.IMPORT: ("Imports", "Import"),
     Kind.DRIFT: ("Format drift", "Format drift"),
     Kind.BROKEN: ("Broken relations", "Broken relation"),
     Kind.DUPLICATE: ("Near-duplicates", "Near-duplicate"),
+    Kind.UNVERIFIED: ("Unverified claims", "Unverified"),
     Kind.JUNK: ("Junk", "Junk"),
 }
 
@@ -152,6 +157,24 @@ def _conflicts(store: MemoryRepository) -> Iterator[Item]:
         yield Item(Kind.CONFLICT, conflict.id, state, known.name if known else conflict.subject, says, ids)
 
 
+def _contradictions(store: MemoryRepository) -> Iterator[Item]:
+    found = opposed(store)
+    names = named(store, (one.memory_id for one in found))
+    for one in found:
+        if one.memory_id in names:
+            item = f"{one.memory_id}+{one.critical_id}"
+            state = digest(one.memory_id, one.revision, one.critical_id, one.critical_revision)
+            ids = (one.memory_id, one.critical_id)
+            yield Item(Kind.CONTRADICTION, item, state, names[one.memory_id].name, one.says, ids)
+
+
+def _unverified(store: MemoryRepository) -> Iterator[Item]:
+    """Claims of an assistant; what it has stated again since counts as confirmed."""
+    found = list(_of_finding(Kind.UNVERIFIED, FindingKind.UNVERIFIED)(store))
+    used = store.usage.of([item.id for item in found])
+    yield from (item for item in found if item.id not in used or not used[item.id].confirmations)
+
+
 def _broken(store: MemoryRepository) -> Iterator[Item]:
     found = store.read(broken_relations)
     names = named(store, found)
@@ -194,10 +217,12 @@ _GATHER: Mapping[Kind, Callable[[MemoryRepository], Iterable[Item]]] = {
     Kind.SECRET: _of_finding(Kind.SECRET, FindingKind.SECRET),
     Kind.INSTRUCTION: _of_finding(Kind.INSTRUCTION, FindingKind.INSTRUCTION),
     Kind.CONFLICT: _conflicts,
+    Kind.CONTRADICTION: _contradictions,
     Kind.LESSON: _lessons,
     Kind.IMPORT: _imports,
     Kind.DRIFT: _of_finding(Kind.DRIFT, FindingKind.DRIFT),
     Kind.BROKEN: _broken,
+    Kind.UNVERIFIED: _unverified,
     Kind.JUNK: _of_finding(Kind.JUNK, FindingKind.JUNK),
 }
 

@@ -48,6 +48,8 @@ class Evidence:
     whole: float
     """``mass`` where the memory holds every informative word, typing errors allowed, else 0: a query of one
     distinctive word, of a name."""
+    bare: float
+    """1 where the query is nothing but names and words of no word list, and the memory holds all of them."""
     about: float
     """Share of the names and exact parts of the query that the memory does not hold."""
     unnamed: float
@@ -94,6 +96,7 @@ FEATURES = (
         "mass",
         "topic_mass",
         "whole",
+        "bare",
         "about",
         "unnamed",
         "lacking",
@@ -156,6 +159,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         mass=mass,
         topic_mass=tally.topic_matched / (tally.topic_matched + HALF_MASS),
         whole=mass if tally.all_found else 0.0,
+        bare=float(bool(question.terms) and tally.all_found and tally.all_distinctive),
         about=_mean([*tally.names_missed, *(1 - hit for hit in exact)]),
         unnamed=_mean(tally.asked_missed),
         aimed=tally.aimed * tally.distinctive,
@@ -180,6 +184,7 @@ class _Tally:
     aimed: float = 0.0
     distinctive: float = 0.0
     all_found: bool = True
+    all_distinctive: bool = True
     names_missed: list[float] = field(default_factory=list)
     asked_missed: list[float] = field(default_factory=list)
 
@@ -189,6 +194,7 @@ class _Tally:
         for term, often in match:
             share = often if often < 1.0 else 1.0
             tally.all_found = tally.all_found and share >= TYPO_WORTH
+            tally.all_distinctive = tally.all_distinctive and term.is_distinctive
             tally.total += term.weight
             tally.matched += term.weight * share
             if term.is_name:

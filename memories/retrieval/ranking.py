@@ -53,7 +53,13 @@ def rank(
 
 def compare_words(question: Question, candidates: Sequence[Candidate]) -> None:
     """Compare the question's words with those of all candidates at once: most words are in many."""
-    vocabulary = frozenset[str]().union(*(candidate.document.long_words for candidate in candidates))
+    compare_with(
+        question, frozenset[str]().union(*(candidate.document.long_words for candidate in candidates))
+    )
+
+
+def compare_with(question: Question, vocabulary: frozenset[str]) -> None:
+    """Compare the question's words with each of ``vocabulary`` that begins or ends like one of them."""
     likenesses = [term.likeness for term in question.terms]
     starts = tuple({likeness.start for likeness in likenesses})
     ends = tuple({likeness.end for likeness in likenesses})

@@ -134,7 +134,7 @@ def test_only_pairs_of_changed_memories_are_judged_again(
     assert {pair.ids for pair in duplicates(repository).pairs} == {pair.ids for pair in before.pairs}
     assert judged == []
 
-    repository.update(ids[0], {"facts": ["Parcels leave at noon from the south gate"]}, AUTHOR, patch=True)
+    repository.update(ids[0], {"facts": ["Kittens sleep in a box"]}, AUTHOR, patch=True)
     after = duplicates(repository)
 
     assert len(judged) <= 2

@@ -12,7 +12,7 @@ from memories.analysis import findings as module
 from memories.analysis.broken_relations import Broken, broken_relations
 from memories.analysis.drift import drift_of
 from memories.analysis.findings import FindingKind, findings
-from memories.repository import BulkChange, MemoryRepository
+from memories.repository import Author, BulkChange, MemoryRepository
 
 if TYPE_CHECKING:
     from analysis.conftest import Add
@@ -140,3 +140,31 @@ def test_a_database_without_memories_has_none(repository: MemoryRepository) -> N
     assert repository.read(broken_relations) == {}
     repository.delete(repository.add(form("Havlys:Gate", "test"), AUTHOR).memory_id, AUTHOR)
     assert findings(repository).by_memory == {}
+
+
+# --- claims that nobody has confirmed ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"facts": ["The gateway probably listens on 7788"]},
+        {"facts": ["Porten er trolig 7788"]},
+        {"facts": ["Never restart the NAS by night"], "tier": 1, "category": "correction"},
+    ],
+)
+def test_an_assistants_guess_or_tier_1_claim_is_to_be_verified(
+    repository: MemoryRepository, claim: dict[str, object]
+) -> None:
+    memory = {"domain": "Home", "subject": "Claim", "tier": 2, "category": "tech"} | claim
+    name = repository.add(memory, Author("agent")).memory_id
+
+    assert kinds(repository) == {name: [FindingKind.UNVERIFIED]}
+
+
+def test_what_a_person_wrote_or_approved_needs_no_verifying(repository: MemoryRepository) -> None:
+    guess = {"domain": "Home", "facts": ["It probably listens on 7788"], "tier": 2, "category": "tech"}
+    repository.add(guess | {"subject": "Typed"}, Author("console:kari", source="console"))
+    repository.add(guess | {"subject": "Taught"}, Author("console:kari", source="lesson"))
+
+    assert kinds(repository) == {}

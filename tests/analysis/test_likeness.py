@@ -99,8 +99,8 @@ PARAPHRASES = {
         told("The gateway on the harbour host listens on port 8410", subject="Gateway"),
     ],
     "a form of a name": [
-        told("Reports are stored in Postgres", subject="Reports"),
-        told("The reports live in PostgreSQL", subject="Reports"),
+        told("Yearly reports are stored in Postgres", subject="Reports"),
+        told("The yearly reports live in PostgreSQL", subject="Reports"),
     ],
 }
 
@@ -129,6 +129,13 @@ def test_shared_words_raise_the_cosine_and_nothing_lowers_it() -> None:
     assert same_words is not None
     assert fewer is not None
     assert 0.9 <= fewer.value < same_words.value < 1
+
+
+def test_words_of_the_subject_alone_make_no_likeness() -> None:
+    tea = told("Torbjørg Vikesland takes hot water with ginger", subject="Torbjørg_Vikesland_drink")
+    pet = told("Torbjørg Vikesland has a tortoise", subject="Torbjørg_Vikesland_pet")
+
+    assert likeness(tea, pet, 0.9) is None
 
 
 def test_a_sentence_within_a_longer_memory_is_contained() -> None:

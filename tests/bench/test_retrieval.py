@@ -84,7 +84,7 @@ def test_a_question_file_of_another_shape_is_refused(tmp_path: Path, text: str) 
 def test_the_benchmark_asks_the_corpus_in_every_way(run: Run, tmp_path: Path) -> None:
     output = tmp_path / "result.json"
     asked = ("--half", "calibration", "--every", "24", "--model", "builtin:static", "--output", str(output))
-    assert run("bench", "retrieval", *asked).exit == 0
+    assert run("bench", "retrieval", *asked, "--misses", "1").exit == 0
     document = json.loads(output.read_text(encoding="utf-8"))
     ways = {row["way"]: row for row in document["rows"] if row["kind"] == "all"}
     assert {"auto", "hybrid, one hop", "hybrid", "lexical", "vector", "RRF, no gate"} <= ways.keys()
@@ -92,16 +92,19 @@ def test_the_benchmark_asks_the_corpus_in_every_way(run: Run, tmp_path: Path) ->
     assert ways["hybrid, no gate"]["results"] == 10 > ways["auto"]["results"]
     assert ways["auto"]["search_ms"] > 0
     assert len(document["corpus_hash"]) == 64
+    missed = [row for row in document["rows"] if "missed" in row]
+    assert len({row["kind"] for row in missed}) == len(missed) > 0
 
 
 def test_the_final_half_is_held_against_the_frozen_targets(run: Run, tmp_path: Path) -> None:
     output = tmp_path / "result.json"
     # Of every hundredth question none is a critical correction, and no share of nothing reaches a bar.
     asked = ("--half", "final", "--every", "100", "--model", "builtin:static", "--output", str(output))
-    done = run("bench", "retrieval", *asked)
+    done = run("bench", "retrieval", *asked, "--misses", "9")
     document = json.loads(output.read_text(encoding="utf-8"))
     assert document["figures"]["targets"]["recall_5"] == 0.95
     assert (done.exit == 1) is bool(document["failures"])
+    assert not any("missed" in row for row in document["rows"])
     assert document["failures"]
 
 

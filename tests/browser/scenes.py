@@ -106,6 +106,18 @@ def full_trash(watched: Watched) -> None:
     watched.open("/trash/")
 
 
+def one_conflict(watched: Watched) -> None:
+    watched.open("/conflicts/")
+    watched.page.click("a.m-row__subject")
+    watched.page.wait_for_selector(".m-pair")
+
+
+def one_cluster(watched: Watched) -> None:
+    watched.open("/clusters/")
+    watched.page.click("tbody th a")
+    watched.page.wait_for_selector(".m-row")
+
+
 def keys(watched: Watched) -> None:
     watched.open("/dashboard/")
     watched.page.keyboard.press("?")
@@ -138,6 +150,8 @@ SCENES: Mapping[str, Callable[[Watched], None]] = {
         two_versions,
         clash_while_adding,
         full_trash,
+        one_conflict,
+        one_cluster,
         keys,
         new_user,
         one_user,

@@ -34,6 +34,8 @@ BESIDE_THE_RAIL = (
     "/search-lab/?q=which+port+does+the+booking+API+use",
     "/search-lab/?q=phone+number+of+the+dentist",
     "/stale/?quality=0.5&days=60",
+    "/review/?view=list",
+    "/duplicates/?threshold=0.80",
     "/no/such/page",
 )
 """Pages without a link in the rail; the login and a memory are added."""

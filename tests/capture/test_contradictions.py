@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.capture.contradictions import contradiction, forbids, values_in
+from memories.capture.contradictions import contradiction, forbids, opposed, values_in
 from memories.repository import Author, MemoryRepository, StoredMemory
 
 AGENT = Author("agent")
@@ -55,3 +55,35 @@ def test_values_are_numbers_paths_and_hosts():
 )
 def test_a_contrast_of_values_forbids_nothing(text: str, does: bool):
     assert forbids(text) is does
+
+
+def add(repository: MemoryRepository, subject: str, fact: str, tier: int = 2) -> str:
+    payload = {"domain": "Home", "subject": subject, "facts": [fact], "tier": tier, "category": "tech"}
+    return repository.add(payload, AGENT).memory_id
+
+
+def test_a_memory_that_contradicts_a_tier_1_memory_is_found(repository: MemoryRepository):
+    critical = add(repository, "Main", "Never push to main without a review", tier=1)
+    other = add(repository, "Friday", "Push to main without a review on Fridays")
+    add(repository, "Lamp", "The lamp hangs in the hall")
+    (found,) = opposed(repository)
+    assert (found.memory_id, found.critical_id) == (other, critical)
+    assert "Home:Main" in found.says
+
+
+def test_of_two_tier_1_memories_the_newer_one_is_named(repository: MemoryRepository):
+    add(repository, "Main", "Never push to main without a review", tier=1)
+    newer = add(repository, "Friday", "Push to main without a review on Fridays", tier=1)
+    assert [one.memory_id for one in opposed(repository)] == [newer]
+
+
+def test_a_superseded_memory_binds_nobody(repository: MemoryRepository):
+    old = add(repository, "Main", "Never push to main without a review", tier=1)
+    payload = {"domain": "Home", "subject": "Now", "facts": ["Push to main without a review"], "tier": 1}
+    newer = {"category": "tech", "relations": [{"type": "supersedes", "target_id": old}]}
+    repository.add(payload | newer, AGENT)
+    assert opposed(repository) == []
+
+
+def test_an_empty_database_has_none(repository: MemoryRepository):
+    assert opposed(repository) == []

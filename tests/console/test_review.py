@@ -14,7 +14,7 @@ from support.old_rows import store_as_it_was
 from memories.console import review_inbox
 from memories.console.curation_models import Dismissal
 from memories.console.review_inbox import Kind, inbox
-from memories.repository import MemoryRepository, schema
+from memories.repository import Author, MemoryRepository, schema
 from memories.repository.lessons import Evidence, NewLesson
 from memories.repository.quarantine import Misfit
 from memories.repository.records import now
@@ -56,8 +56,13 @@ def every_kind(repository: MemoryRepository, db: None) -> dict[Kind, str]:
         Kind.BROKEN: add(
             repository, "Lock", "Shuts the door", relations=[{"type": "part_of", "target": "Havlys:Door"}]
         ),
+        Kind.UNVERIFIED: add(repository, "Lamp", "The lamp probably needs a new bulb"),
         Kind.JUNK: add(repository, "Trial", "test"),
     }
+    rule = {"facts": ["The harbour crane lifts 900 kilos at most"], "tier": 1, "category": "correction"}
+    rule_id = repository.add(payload("Crane") | rule, Author("console:ada", source="console")).memory_id
+    against = add(repository, "Crane_load", "On windless days the harbour crane lifts 1200 kilos")
+    made[Kind.CONTRADICTION] = f"{against}+{rule_id}"
     evidence = Evidence("turn", "t-1", said="No, the gate opens at seven")
     proposed = payload("Gate", facts=["The gate opens at seven"]) | {"category": "correction", "tier": 1}
     (lesson,) = repository.lessons.propose(
@@ -97,8 +102,8 @@ def test_nothing_waits_in_a_tidy_database(repository: MemoryRepository, curator:
 def test_every_kind_has_its_tab_and_its_items(every_kind: dict[Kind, str], curator: Client) -> None:
     text = shown(curator).text
 
-    assert "1 of 9" in text
-    assert "All 9" in text
+    assert "1 of 11" in text
+    assert "All 11" in text
     for kind in Kind:
         assert f"{kind.heading} 1" in text
         assert "1 of 1" in shown(curator, kind=str(kind)).text

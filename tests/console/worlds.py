@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from console.samples import payload
@@ -21,6 +21,7 @@ from memories.contract import MemsuiteError
 from memories.contract.limits import DOMAIN_MAX, TAG_MAX, TYPE_MAX
 from memories.repository import AddResult, Author, BulkChange, MemoryRepository
 from memories.repository.ids import new_id
+from memories.repository.lessons import Evidence, NewLesson
 from memories.repository.turn_records import NewTurn, TurnKind
 
 _RESERVED_IN_LABELS = re.compile(r"[:\[\]]")
@@ -75,6 +76,7 @@ def _stored(repository: MemoryRepository, number: int, text: str) -> Stored:
         repository.add(payload(f"A{number}_{label}", **fields | {"facts": [f"port=9{text}"]}), who)
     repository.delete(gone.memory_id, who, note=text)
     _said(repository, text)
+    _taught(repository, text)
     return Stored(text, kept, gone, new_id(), who)
 
 
@@ -98,6 +100,15 @@ def _said(repository: MemoryRepository, text: str) -> None:
         repository.turns.file([turn], vectors, Author("capture"), threshold=0.0)
 
 
+def _taught(repository: MemoryRepository, text: str) -> None:
+    """A waiting lesson that says the text in every place, and another one it could be merged into."""
+    evidence = Evidence("turn", text, text, text, text, text, said=text, corrected=text)
+    proposed = {"domain": text, "subject": text, "facts": [text], "tier": 1, "category": "correction"}
+    lesson = NewLesson(text, (evidence,), proposed, text, text)
+    other = replace(lesson, evidence=(replace(evidence, id=f"{text} again"),))
+    repository.lessons.propose([lesson, other], Author(f"console:{text}"))
+
+
 def hold(repository: MemoryRepository, stored: Stored) -> Held:
     """The console's rows of one text: a person and a group of that name, a saved filter, an operation with
     a note, one that failed, a selection and a job."""
@@ -111,10 +122,13 @@ def hold(repository: MemoryRepository, stored: Stored) -> Held:
     by_tag = urlencode({"tag": text[:TAG_MAX]})
     selection = select(user, repository, By.TAGS, query=by_tag, back=f"/memories/?{by_tag}")
     job = _job(user, stored)
+    lesson = repository.lessons.list(user_id=text).rows[0]
     (conflict, *_) = repository.conflicts(memory_id=stored.kept.memory_id)
     arguments = {
+        "backup": "lancedb-manual-20260101-000000",
         "cluster_key": "isolated",
         "conflict_id": conflict.id,
+        "lesson_id": lesson.id,
         "memory_id": stored.kept.memory_id,
         "operation_id": stored.tagging,
         "saved_id": str(saved.pk),

@@ -84,6 +84,7 @@ def test_status_counts_the_turns_that_were_captured(
 ) -> None:
     configure(auto_capture=True)
     provider = start()
+    call(provider, "lancedb_list")  # the store is open from here on
     provider.sync_turn("The gateway listens on port 8443", "Noted.")
     provider.shutdown()
     answer = json.loads(run("status", "--json")[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 
 from hermes_plugin.provider import SuiteProvider
 from hermes_plugin.provider.mirroring import MirrorChange, change_of
-from memories.capture.spool import files_in, spool_folder
+from memories.capture.counts import Counts
+from memories.capture.filing import Filer
+from memories.capture.lessons import LessonListener
+from memories.capture.spool import Spool, files_in, spool_folder
 from memories.embedding.static import static_embedder
 from memories.repository import MemoryRepository
 from memories.repository.turn_reading import TurnFilter
@@ -34,9 +38,10 @@ def recording(configure: Configure) -> None:
 
 @pytest.fixture
 def turns() -> Callable[..., list[Turn]]:
-    """The stored turns, as another process reads them."""
+    """The stored turns, as another process reads them; what a shutdown had no time for is filed first."""
 
     def read(**chosen: Any) -> list[Turn]:
+        _file_the_rest()
         repository = MemoryRepository.open(load_settings(), static_embedder())
         found = repository.turns.page(TurnFilter(**chosen), limit=500).rows
         return sorted(found, key=lambda turn: turn.occurred_at)
@@ -47,9 +52,28 @@ def turns() -> Callable[..., list[Turn]]:
 Turns = Callable[..., list[Turn]]
 
 
-def test_a_completed_turn_is_filed_once_by_the_end_of_the_session(
-    recording: None, start: Start, turns: Turns
-) -> None:
+def _file_the_rest() -> None:
+    """File what waits in the spool of a process that is done."""
+    settings = load_settings()
+    spool = Spool(spool_folder(settings.db_path))
+    if not spool.bytes_waiting():
+        return
+    repository = MemoryRepository.open(settings, static_embedder())
+    filer = Filer(repository, settings, Counts(settings.db_path), LessonListener())
+    for file in spool.files():
+        while (batch := file.batch(100)) is not None:
+            filer.file([waiting.line for waiting in batch.waiting])
+            file.filed(batch.end)
+        spool.finish(file)
+
+
+def _wait_until_filed(hermes_home: Path) -> None:
+    ends = time.monotonic() + 30
+    while files_in(spool_folder(hermes_home / "lancedb")) and time.monotonic() < ends:
+        time.sleep(0.02)
+
+
+def test_a_completed_turn_is_filed_once(recording: None, start: Start, turns: Turns) -> None:
     provider = start(user_id="ada")
     provider.sync_turn(SAID, ANSWERED, session_id="")
     provider.on_session_end([])
@@ -215,7 +239,7 @@ def _search(provider: SuiteProvider, query: str, **more: Any) -> list[str]:
 
 
 @pytest.fixture
-def spoken(recording: None, start: Start) -> dict[str, SuiteProvider]:
+def spoken(recording: None, start: Start, hermes_home: Path) -> dict[str, SuiteProvider]:
     """Ada and Bob each alone with the agent, and a group in which Ada speaks; all has been filed."""
     told = {
         "ada": start("dm-a", user_id="ada", platform="telegram", chat_type="dm", chat_id="1"),
@@ -224,8 +248,7 @@ def spoken(recording: None, start: Start) -> dict[str, SuiteProvider]:
     }
     for name, provider in told.items():
         provider.sync_turn(f"The vault code of the {name} safe is kept by Ingrid", "Noted.")
-    for provider in told.values():
-        provider.on_session_end([])
+    _wait_until_filed(hermes_home)
     return told
 
 
@@ -246,11 +269,11 @@ def test_nobody_elses_turn_is_found_by_its_id(spoken: dict[str, SuiteProvider], 
     assert len(_search(spoken["bob"], ids["bob"])) == 1
 
 
-def test_no_turn_is_ever_pushed_into_a_prompt(configure: Configure, start: Start) -> None:
+def test_no_turn_is_ever_pushed_into_a_prompt(configure: Configure, start: Start, hermes_home: Path) -> None:
     configure(auto_capture=True, auto_prefetch=True)
     provider = start(user_id="ada")
     provider.sync_turn("The vault code of the safe is kept by Ingrid", "Noted.")
-    provider.on_session_end([])
+    _wait_until_filed(hermes_home)
     assert len(_search(provider, "vault code safe Ingrid")) == 1
     assert provider.prefetch("Who keeps the vault code of the safe?") == ""
 
