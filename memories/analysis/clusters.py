@@ -15,12 +15,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from memories.analysis.indexed_words import IndexedWords
 from memories.analysis.join import Matrix
 from memories.analysis.neighbours import NeighbourGraph, neighbour_graph
-from memories.repository import MemoryRepository, Snapshot, schema
+from memories.repository import MemoryRepository, Snapshot
 from memories.repository.snapshot import State
 from memories.text.languages import languages_of_stop_word, noise_words
 from memories.text.stems import MARK
@@ -218,18 +217,22 @@ def _telling_words(
     graph: NeighbourGraph, labels: Labels, snapshot: Snapshot
 ) -> Mapping[int, tuple[str, ...]]:
     """The words that many memories of a cluster have and few others, by its peak."""
-    table = snapshot.arrow(schema.MEMORIES, columns=["id", schema.TEXT])
-    if table is None or not len(labels):
-        return {}
-    split = pc.split_pattern(table[schema.TEXT].combine_chunks(), " ")
-    coded = pc.dictionary_encode(split.flatten())
-    spelled = coded.dictionary.to_pylist()
-    tells = np.array([_may_name(word) for word in spelled], dtype=np.bool_)
-    words = coded.indices.to_numpy().astype(np.int64)
     label_of = dict(zip(graph.ids, labels.tolist(), strict=True))
-    of_memory = np.array([label_of.get(name, -1) for name in table["id"].to_pylist()], dtype=np.int64)
-    memories = np.repeat(np.arange(len(of_memory)), np.diff(split.offsets.to_numpy()))
-    return _best_words(memories[tells[words]], words[tells[words]], of_memory, spelled)
+    known = IndexedWords()
+    tells = np.zeros(0, dtype=np.bool_)
+    of_memory: list[int] = []
+    memories, words = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for stretch in known.of(snapshot):
+        tells = np.concatenate(
+            [tells, np.array([*map(_may_name, known.spelled[len(tells) :])], dtype=np.bool_)]
+        )
+        telling = tells[stretch.words]
+        memories.append(stretch.places[telling] + len(of_memory))
+        words.append(stretch.words[telling])
+        of_memory += [label_of.get(name, -1) for name in stretch.ids]
+    if not of_memory or max(of_memory) < 0:
+        return {}
+    return _best_words(np.concatenate(memories), np.concatenate(words), np.array(of_memory), known.spelled)
 
 
 def _best_words(
@@ -243,18 +246,16 @@ def _best_words(
     pairs, counts = np.unique(of_memory[memories[inside]] * size + words[inside], return_counts=True)
     peaks, named = np.divmod(pairs, size)
     sizes = np.bincount(of_memory[of_memory >= 0])
-    share = counts / sizes[peaks]
-    rarity = np.log((1 + len(of_memory)) / everywhere[named])
-    # By the score, then the alphabet: no two runs may name a cluster otherwise.
-    order = np.lexsort(
-        (pa.array(spelled).take(pa.array(named)).to_numpy(zero_copy_only=False), -share * rarity, peaks)
-    )
-    best: dict[int, list[str]] = {}
-    for at in order.tolist():
-        found = best.setdefault(int(peaks[at]), [])
-        if len(found) < WORDS and counts[at] > 1:
-            found.append(spelled[int(named[at])])
-    return {peak: tuple(found) for peak, found in best.items()}
+    telling = counts / sizes[peaks] * np.log((1 + len(of_memory)) / everywhere[named])
+    telling[counts < 2] = -1
+    # By the alphabet where two tell as much: no two runs may name a cluster otherwise.
+    alphabet = np.argsort(np.argsort(np.array(spelled)))
+    order = np.lexsort((alphabet[named], -telling, peaks))
+    best: dict[int, tuple[str, ...]] = {}
+    for peak, start in zip(*np.unique(peaks[order], return_index=True), strict=True):
+        first = [at for at in order[start : start + WORDS] if peaks[at] == peak and telling[at] > 0]
+        best[int(peak)] = tuple(spelled[int(named[at])] for at in first)
+    return best
 
 
 def _may_name(word: str) -> bool:

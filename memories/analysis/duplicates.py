@@ -176,11 +176,8 @@ def _worth_reading(
 ) -> npt.NDArray[np.bool_]:
     """Which of many pairs may share enough words: most that are only of one topic do not, and are found out
     here without looking at their text one by one."""
-    table = snapshot.arrow(schema.MEMORIES, columns=["id", schema.TEXT])
-    if table is None:
-        return np.zeros(len(one), dtype=np.bool_)
     rows = {name: row for row, name in enumerate(graph.ids)}
-    shared = most_shared(signatures(table["id"], table[schema.TEXT], rows), one, other)
+    shared = most_shared(signatures(snapshot, rows), one, other)
     worth: npt.NDArray[np.bool_] = shared >= least_shared(cosines)
     return worth
 

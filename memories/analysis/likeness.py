@@ -37,7 +37,7 @@ _SAME_MATTER = 0.33
 _NEAR_VERBATIM, _VERBATIM = 0.8, 0.9
 _CONTAINED = 0.9
 _LEAST_WORDS = 3
-_INDEXED, _INDEXED_CONTAINED = 0.7, 0.5
+_INDEXED, _INDEXED_CONTAINED = 0.9, 0.5
 """How far the share of indexed words may lie below that of what the facts say: subject and tags are indexed
 too, and differ."""
 _LONGER_BY = 1.25

@@ -7,39 +7,36 @@ whose shared bits are too few is so for sure, whatever else would be looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from memories.analysis.indexed_words import IndexedWords
 from memories.analysis.join import Matrix, Rows
+from memories.repository import Snapshot
 
-BITS = 1024
-"""Some fifty words a memory: four bits in common by chance."""
+BITS = 4096
+"""With a hundred tokens a memory two or three bits are in common by chance."""
 
-_CHUNK = 8192
-_SPREAD = 2_654_435_761  # odd and near 2^32 over the golden ratio: neighbouring numbers fall far apart
+_CHUNK = 4096
 
 Signatures = npt.NDArray[np.uint64]
 
 
-def signatures(ids: pa.ChunkedArray, texts: pa.ChunkedArray, rows: Mapping[str, int]) -> Signatures:
-    """A row of bits for each of ``rows`` (ids to rows), shape (rows, BITS / 64); ``texts`` hold blank-joined
-    words beside their ids."""
+def signatures(snapshot: Snapshot, rows: Mapping[str, int]) -> Signatures:
+    """A row of bits for each of ``rows`` (ids to rows), shape (rows, BITS / 64)."""
     made = np.zeros((len(rows), BITS // 64), dtype=np.uint64)
-    words = pc.split_pattern(texts.combine_chunks(), " ")
-    numbers = pc.dictionary_encode(words.flatten()).indices.to_numpy().astype(np.uint64)
-    bits = ((numbers * np.uint64(_SPREAD)) >> np.uint64(8)) % np.uint64(BITS)
-    ends = words.offsets.to_numpy()
-    places = np.array([rows.get(name, -1) for name in ids.to_pylist()], dtype=np.int64)
-    for start in range(0, len(places), _CHUNK):
-        stop = min(start + _CHUNK, len(places))
-        lengths = np.diff(ends[start : stop + 1])
-        mask = np.zeros((stop - start, BITS), dtype=np.bool_)
-        mask[np.repeat(np.arange(stop - start), lengths), bits[ends[start] : ends[stop]]] = True
-        there = places[start:stop] >= 0
-        made[places[start:stop][there]] = np.packbits(mask, axis=1).view(np.uint64)[there]
+    known = IndexedWords()
+    bits = np.zeros(0, dtype=np.int64)
+    for stretch in known.of(snapshot):
+        new = [crc32(word.encode()) % BITS for word in known.spelled[len(bits) :]]
+        bits = np.concatenate([bits, np.array(new, dtype=np.int64)])
+        mask = np.zeros((len(stretch.ids), BITS), dtype=np.bool_)
+        mask[stretch.places, bits[stretch.words]] = True
+        places = np.array([rows.get(name, -1) for name in stretch.ids], dtype=np.int64)
+        there = places >= 0
+        made[places[there]] = np.packbits(mask, axis=1).view(np.uint64)[there]
     return made
 
 

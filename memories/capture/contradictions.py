@@ -7,7 +7,7 @@ states, states another one of the same thing, or forbids what the memory asks fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -130,27 +130,30 @@ def opposed(repository: MemoryRepository) -> list[Opposed]:
     def read(snapshot: Snapshot) -> list[Opposed]:
         critical = {memory.id: memory for memory in snapshot.memories_where(f"tier = {int(Tier.CRITICAL)}")}
         superseded = snapshot.superseded_by(list(critical)) if critical else {}
-        found = {
-            (one.memory_id, one.critical_id): one
-            for memory in critical.values()
-            if memory.id not in superseded
-            for one in _opposed_to(memory, critical, snapshot, [name for name, _ in graph.of(memory.id)])
+        near = {
+            name: [other for other, _ in graph.of(name)[:NEAR]] for name in critical if name not in superseded
         }
-        return sorted(found.values(), key=lambda one: one.memory_id, reverse=True)
+        # All at once: one reading of the table costs about as much as ten rows.
+        memories = snapshot.memories(dict.fromkeys(other for others in near.values() for other in others))
+        found = [
+            opposing
+            for name, others in near.items()
+            for other in others
+            if other in memories and (opposing := _opposing(memories[other], critical[name], critical))
+        ]
+        return sorted(found, key=lambda one: one.memory_id, reverse=True)
 
     return repository.read(read)
 
 
-def _opposed_to(
-    critical: StoredMemory, others: Mapping[str, StoredMemory], snapshot: Snapshot, near: Sequence[str]
-) -> Iterator[Opposed]:
-    for memory in snapshot.memories(near[:NEAR]).values():
-        if memory.id in others and memory.created_at <= critical.created_at:
-            continue
-        reasons = (contradiction(fact, critical) for fact in memory.facts)
-        if reason := next(filter(None, reasons), ""):
-            says = f"It contradicts the tier-1 memory {critical.domain}:{critical.subject}: {reason}."
-            yield Opposed(memory.id, memory.revision, critical.id, critical.revision, says)
+def _opposing(memory: StoredMemory, critical: StoredMemory, all_critical: Collection[str]) -> Opposed | None:
+    if memory.id in all_critical and memory.created_at <= critical.created_at:
+        return None
+    reason = next(filter(None, (contradiction(fact, critical) for fact in memory.facts)), "")
+    if not reason:
+        return None
+    says = f"It contradicts the tier-1 memory {critical.domain}:{critical.subject}: {reason}."
+    return Opposed(memory.id, memory.revision, critical.id, critical.revision, says)
 
 
 def _rejected_value(sentence: str, stated: str) -> str:

@@ -21,6 +21,10 @@ LABELS: Mapping[str, str] = {
     "mass": "how telling the words are",
     "topic_mass": "the same beside the names",
     "whole": "every word found",
+    "bare": "nothing asked for but names it holds",
+    "hit": "the right thing and the right name",
+    "aimed": "what is asked for most",
+    "meant": "words with a meaning it holds",
     "about": "names or exact parts it lacks",
     "unnamed": "things asked for that it lacks",
     "lacking": "nothing of the kind asked for",
@@ -40,6 +44,10 @@ _SPEAKS: Mapping[str, Callable[[float], str]] = {
     "mass": lambda value: "the words found are telling",
     "topic_mass": lambda value: "the words found are telling",
     "whole": lambda value: "holds every word",
+    "bare": lambda value: "holds every name of the query",
+    "hit": lambda value: "the right thing and the right name",
+    "aimed": lambda value: "holds what is asked for most",
+    "meant": lambda value: f"holds {value:.0%} of what is meant",
 }
 
 _LACKS: dict[str, Callable[[float], str]] = {
@@ -78,9 +86,8 @@ class Part:
 
 def parts_of(row: Mapping[str, Any], weights: Mapping[str, float]) -> tuple[Part, ...]:
     """The features that a calibration weighs, those that moved the verdict most first."""
-    parts = (
-        Part(name, LABELS[name], row[name], weights[name]) for name in FEATURES if weights.get(name, 0.0)
-    )
+    weighed = (name for name in FEATURES if weights.get(name, 0.0))
+    parts = (Part(name, LABELS.get(name, name), row[name], weights[name]) for name in weighed)
     return tuple(sorted(parts, key=lambda part: -abs(part.adds)))
 
 

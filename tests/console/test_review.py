@@ -269,7 +269,7 @@ def test_no_kind_crowds_out_another(
 def test_the_list_shows_a_page_of_all(every_kind: dict[Kind, str], curator: Client) -> None:
     text = shown(curator, view="list", size="20").text
 
-    assert "1 to 9 of 9" in text
+    assert "1 to 11 of 11" in text
     assert "2 memories disagree about cache_ttl." in text
 
 
@@ -315,7 +315,7 @@ def test_a_viewer_reads_and_decides_nothing(
     viewer = client_as("viewer")
     page = shown(viewer)
 
-    assert "1 of 9" in page.text
+    assert "1 of 11" in page.text
     assert not [label for form in page.forms for label in form.buttons if label[-2:] in (" A", " X", " S")]
     junk = {"item": f"junk:{every_kind[Kind.JUNK]}", "do": "dismiss"}
     assert viewer.post(reverse("console:review_decide"), junk).status_code == 403
@@ -330,4 +330,4 @@ def test_decisions_are_in_the_audit(repository: MemoryRepository, curator: Clien
 
 
 def test_the_rail_counts_what_waits(every_kind: dict[Kind, str], curator: Client) -> None:
-    assert "Review 9" in Page(curator.get(reverse("console:memories"))).text
+    assert "Review 11" in Page(curator.get(reverse("console:memories"))).text

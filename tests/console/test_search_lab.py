@@ -8,11 +8,12 @@ import pytest
 from console.pages_read import Page
 from console.samples import AUTHOR, payload
 
-from memories.console.gate_words import parts_of, why_dropped, why_passed
+from memories.console.gate_words import LABELS, parts_of, why_dropped, why_passed
 from memories.console.search_trial import Outcome, trial
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository import MemoryRepository
 from memories.retrieval import SearchRequest, search
+from memories.retrieval.evidence import AGAINST, FEATURES
 
 if TYPE_CHECKING:
     from console.people import ClientAs
@@ -166,10 +167,16 @@ def test_trying_a_query_is_no_recall(
     assert repository.usage.of(list(ids.values())) == {}
 
 
+def test_every_kind_of_evidence_has_its_words() -> None:
+    assert LABELS.keys() >= set(FEATURES)
+    row = dict.fromkeys(FEATURES, 0.0)
+    for name in FEATURES:
+        said = why_dropped if name in AGAINST else why_passed
+        assert said(row | {name: 1.0}, {name: 1.0}) not in ("enough evidence", "not enough evidence"), name
+
+
 def test_the_heaviest_reason_comes_first_and_each_is_said_once() -> None:
-    row = dict.fromkeys(("coverage", "topic", "centred", "both", "topic_both", "distinctive"), 0.0)
-    row |= {"exact": 0.0, "subject": 0.0, "named": 0.0, "mass": 0.0, "topic_mass": 0.0, "whole": 0.0}
-    row |= {"about": 1.0, "unnamed": 0.0, "lacking": 0.0}
+    row = dict.fromkeys(FEATURES, 0.0) | {"about": 1.0}
     weights = {"about": 9.0, "coverage": 1.0, "both": 2.0, "topic_both": 3.0}
 
     assert why_dropped(row, weights) == (

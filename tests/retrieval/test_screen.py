@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,9 +17,11 @@ from maintenance.bench.corpus_store import put
 from memories.repository import MemoryRepository
 from memories.retrieval import Mode, SearchRequest, search
 from memories.retrieval.calibration import words_only
+from memories.retrieval.evidence import AGAINST, evidence_of
 from memories.retrieval.held_words import WordIndex
-from memories.retrieval.question import Question
-from memories.retrieval.screen import hopeful
+from memories.retrieval.prepared import Prepared
+from memories.retrieval.question import Match, Question
+from memories.retrieval.screen import _features, hopeful
 from memories.settings import load_settings
 from memories.text.concepts import keys_of, translations
 from memories.text.languages import Language
@@ -89,6 +92,27 @@ def test_questions_of_the_corpus_are_answered_the_same(corpus: MemoryRepository)
         assert rows == _rows(corpus, question.text, Mode.AUTO, True)
         answered += bool(rows)
     assert answered
+
+
+def test_no_evidence_is_beyond_what_the_screen_allows_for(corpus: MemoryRepository) -> None:
+    """Feature by feature, whatever a calibration makes of it; who adds one that needs more than words
+    sees it here."""
+    snapshot, prepared = corpus.snapshot(), Prepared()
+    held = prepared.words.of(snapshot, [memory.id for memory in corpus.list_memories(limit=STORED).rows])
+    documents = prepared.documents.of(snapshot, held.ids)
+    centred = np.linspace(-0.2, 0.9, len(held.ids))
+    for asked in random.Random(5).sample(load_corpus().questions, 40):
+        question = Question.of(asked.text)
+        allowed = _features(question, held, centred)
+        for place, name in enumerate(held.ids):
+            evidence = evidence_of(Match.of(question, documents[name]), float(centred[place])).features()
+            for feature, value in evidence.items():
+                if feature not in allowed:
+                    assert 0 <= value <= 1
+                elif feature in AGAINST:
+                    assert allowed[feature][place] <= value + 1e-9, (asked.text, name, feature)
+                else:
+                    assert allowed[feature][place] >= value - 1e-9, (asked.text, name, feature)
 
 
 def test_what_holds_a_common_word_only_is_left_out(repository: MemoryRepository, add: Add, ask: Ask) -> None:
