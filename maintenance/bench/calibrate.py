@@ -113,7 +113,13 @@ def calibrate(
     from maintenance.bench.corpus import OPEN_HALVES, corpus_hash, load_corpus
     from maintenance.bench.corpus.drill import drill
     from maintenance.bench.fitting import fit_gate, fit_order, measure, with_threshold
-    from maintenance.bench.observations import library, observe, observe_distinctive, without_concepts
+    from maintenance.bench.observations import (
+        library,
+        observe,
+        observe_distinctive,
+        observe_keywords,
+        without_concepts,
+    )
     from memories.retrieval.calibration import WORDS_ONLY, Calibration, OrderWeights, running_engine
     from memories.retrieval.question import Question
 
@@ -133,8 +139,8 @@ def calibrate(
     order = fit_order(everything, OrderWeights(**START), GRID, fixed)
     features = GATE_OF_WORDS if embedder is None else GATE_WITH_VECTORS
     names = [name for name in features if name not in without]
-    distinctive = observe_distinctive(shelf, frozenset(shelf.keys), embedder)
-    gate = with_threshold(fit_gate(everything, distinctive, names, order), everything, NEAR_MISSES_ALLOWED)
+    short = (observe_distinctive(shelf, frozenset(shelf.keys), embedder), observe_keywords(shelf, embedder))
+    gate = with_threshold(fit_gate(everything, short, names, order), everything, NEAR_MISSES_ALLOWED)
     calibration = Calibration(
         identity=WORDS_ONLY if embedder is None else str(embedder.identity),
         date=datetime.now(UTC).date().isoformat(),

@@ -21,9 +21,9 @@ HARDEST = 10
 DISTRACTORS = 5
 """Memories about somebody else that it learns from, of a question that has an answer."""
 
-NEAR_MISS_WEIGHT, DISTRACTOR_WEIGHT, DISTINCTIVE_WEIGHT = 8.0, 0.3, 15.0
-"""What a near miss, the distractors of one question and all one-word queries together weigh, where the
-memories that answer one question weigh 1."""
+NEAR_MISS_WEIGHT, DISTRACTOR_WEIGHT, SHORT_WEIGHT = 8.0, 0.3, 40.0
+"""What a near miss, the distractors of one question and all short queries of one sort together weigh, where
+the memories that answer one question weigh 1."""
 
 SHRINKAGE, STEPS, RATE = 0.003, 3_000, 1.0
 """Of gradient descent on standardised features; the shrinkage keeps like features alike."""
@@ -70,10 +70,11 @@ def logits(table: Numbers, gate: Gate) -> Numbers:
 
 
 def fit_gate(
-    observed: Sequence[Observed], distinctive: Numbers, names: Sequence[str], order: OrderWeights
+    observed: Sequence[Observed], short: Sequence[Numbers], names: Sequence[str], order: OrderWeights
 ) -> Gate:
-    """A monotone logistic over the features ``names``, its threshold still at a half."""
-    table, answers, weights = _examples(observed, distinctive, order)
+    """A monotone logistic over the features ``names``, its threshold still at a half. ``short``: rows of
+    queries of a word or two and the memories they are taken from, one table for each sort of query."""
+    table, answers, weights = _examples(observed, short, order)
     signs = np.array([-1.0 if name in AGAINST else 1.0 for name in names])
     features = table[:, [COLUMNS.index(name) for name in names]] * signs
     spread = features.std(axis=0) + 1e-6
@@ -133,12 +134,12 @@ def measure(observed: Sequence[Observed], order: OrderWeights, gate: Gate | None
 
 
 def _examples(
-    observed: Sequence[Observed], distinctive: Numbers, order: OrderWeights
+    observed: Sequence[Observed], short: Sequence[Numbers], order: OrderWeights
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Rows of observations, 1 or 0 for each, and their weights."""
-    rows: list[Numbers] = [distinctive]
-    answers: list[float] = [1.0] * len(distinctive)
-    weights = [DISTINCTIVE_WEIGHT / max(1, len(distinctive))] * len(distinctive)
+    rows: list[Numbers] = [*short]
+    answers: list[float] = [1.0] * sum(map(len, short))
+    weights = [SHORT_WEIGHT / len(table) for table in short for _ in table]
 
     def add(one: Observed, chosen: Sequence[int], answer: float, weight: float) -> None:
         rows.append(one.table[list(chosen)])

@@ -7,7 +7,7 @@ conversation is a store of its own. The scoring is that of ``memories.retrieval.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from maintenance.bench.locomo import (
     load_conversations,
 )
 from maintenance.bench.results import Result
+from maintenance.bench.targets import targets
 from memories.embedding import Embedder
 from memories.repository.vectors import Vector
 from memories.retrieval.calibration import Calibration, calibration_for
@@ -81,11 +82,14 @@ def run_locomo(given: Run, embedder: Embedder) -> Result:
                 done += 1
                 progress.show(done)
             asked.append(some)
+    rows = [*_recalls(asked), *_refusals(asked)]
     return Result(
         command=given.command,
         metrics=METRICS,
-        rows=[*_recalls(asked), *_refusals(asked)],
+        rows=rows,
+        failures=list(_shortfalls(rows)),
         figures={
+            "targets_of": str(targets()["date"]),
             "embedding": str(embedder.identity),
             "turns": sum(len(one.turns) for one in conversations),
             "questions": total,
@@ -267,6 +271,24 @@ def _refusals(asked: Sequence[Sequence[Asked]]) -> Iterator[dict[str, Any]]:
             row[f"kept_{name}"] = _share(answerable, least)
             row[f"foreign_{name}"] = _share(foreign, least)
         yield row
+
+
+def _shortfalls(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """In words, where the conversations not fitted on fall short of the bars of ``locomo``."""
+    bars = targets()["locomo"]
+    for row in rows:
+        if row["conversations"] != bars["conversations"]:
+            continue
+        if row["unit"] == "refusals":
+            if row["foreign_in_use"] > bars["foreign_accepted"]:
+                yield f"{row['foreign_in_use']:.1%} of the foreign questions are accepted"
+            if row["kept_in_use"] < bars["answerable_kept"]:
+                yield f"{row['kept_in_use']:.3f} of the answerable questions are kept"
+        elif (row["way"], row["category"]) == ("ours", "all"):
+            for depth in DEPTHS:
+                bar = bars.get(f"{row['unit']}_recall_{depth}", 0.0)
+                if row[f"recall_{depth}"] < bar:
+                    yield f"{row['unit']}: recall@{depth} is {row[f'recall_{depth}']:.3f}, not {bar:.2f}"
 
 
 def area(good: Sequence[float], bad: Sequence[float]) -> float:

@@ -31,7 +31,8 @@ from memories.retrieval.prepared import prepared_for
 from memories.retrieval.question import Match
 from memories.retrieval.question import Question as Asked
 from memories.retrieval.ranking import bm25_share, compare_with
-from memories.retrieval.rarity import is_known
+from memories.retrieval.rarity import is_known, rarity
+from memories.text.normalise import tokens
 from memories.text.stems import stem_language
 
 Numbers = NDArray[np.float64]
@@ -171,6 +172,23 @@ def observe_distinctive(library: Library, keys: Collection[str], embedder: Embed
         words = [word for word in document.counts if holders[word] == 1 and _is_distinctive(word)]
         if key in keys and words:
             rows.append(_table(min(words), library, [at], library.average_length, embedder)[0])
+    return np.array(rows)
+
+
+def observe_keywords(library: Library, embedder: Embedder | None) -> Numbers:
+    """One row for each memory: what a query of the two rarest known words of its facts sees of it, as an
+    agent types them."""
+    rows = []
+    for at, document in enumerate(library.documents):
+        subject = frozenset(document.subject.weights)
+        known = {
+            word
+            for word in tokens("\n".join(document.memory.facts))
+            if len(word) >= SHORTEST_DISTINCTIVE and word.isalpha() and is_known(word) and word not in subject
+        }
+        if len(known) > 1:
+            text = " ".join(sorted(known, key=lambda word: (-rarity(word), word))[:2])
+            rows.append(_table(text, library, [at], library.average_length, embedder)[0])
     return np.array(rows)
 
 

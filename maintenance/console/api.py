@@ -13,7 +13,7 @@ from memories.console.api.bodies import body_of, described, only, text_of
 from memories.console.api.site import Endpoints
 from memories.console.audit import recorded
 from memories.console.heavy import heavy_work
-from memories.console.repository_access import repository, suite_settings
+from memories.console.repository_access import repository
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository.upkeep.planning import Mode
 
@@ -27,7 +27,7 @@ _COMPACT = described(
 @endpoints.get("health", "health")
 def health(request: HttpRequest) -> HttpResponse:
     """What is stored, how large, how well indexed, and whether the model answers."""
-    return answer(examine_health(suite_settings(), repository().embedder).as_answer())
+    return answer(examine_health(repository().settings, repository().embedder).as_answer())
 
 
 @endpoints.post("refresh", "refresh", "view_memory", body=described({}))

@@ -239,8 +239,8 @@ def _best_words(
     memories: Labels, words: Labels, of_memory: Labels, spelled: Sequence[str]
 ) -> Mapping[int, tuple[str, ...]]:
     size = max(1, len(spelled))
-    once = np.unique(memories * size + words)
-    memories, words = np.divmod(once, size)
+    ordered = np.sort(memories * size + words)
+    memories, words = np.divmod(ordered[np.flatnonzero(np.diff(ordered, prepend=-1))], size)
     everywhere = np.bincount(words, minlength=size)
     inside = of_memory[memories] >= 0
     pairs, counts = np.unique(of_memory[memories[inside]] * size + words[inside], return_counts=True)

@@ -15,7 +15,7 @@ from memories.repository import Snapshot, schema
 
 Numbers = npt.NDArray[np.int64]
 
-_STRETCH = 8_192
+_STRETCH = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,20 @@ class IndexedWords:
     def of(self, snapshot: Snapshot) -> Iterator[Stretch]:
         """Every memory of a state, in the order of the table."""
         table = snapshot.arrow(schema.MEMORIES, columns=["id", schema.TEXT])
-        for batch in table.to_batches(max_chunksize=_STRETCH) if table is not None else ():
-            split = pc.split_pattern(batch.column(schema.TEXT), " ")
+        if table is None:
+            return
+        for start in range(0, table.num_rows, _STRETCH):
+            part = table.slice(start, _STRETCH)
+            split = pc.split_pattern(part[schema.TEXT].combine_chunks(), " ")
             coded = pc.dictionary_encode(split.flatten())
-            places = np.repeat(np.arange(batch.num_rows), np.diff(split.offsets.to_numpy()))
+            places = np.repeat(np.arange(part.num_rows), np.diff(split.offsets.to_numpy()))
             words = self._known(coded.dictionary)[coded.indices.to_numpy()]
-            yield Stretch(batch.column("id").to_pylist(), places, words)
+            yield Stretch(part["id"].to_pylist(), places, words)
 
     def _known(self, dictionary: pa.Array) -> Numbers:
-        for word in dictionary.to_pylist():
-            if word not in self._numbers:
-                self._numbers[word] = len(self.spelled)
-                self.spelled.append(word)
-        return np.array([self._numbers[word] for word in dictionary.to_pylist()], dtype=np.int64)
+        """The number of each of some distinct words; new ones get the next."""
+        words = dictionary.to_pylist()
+        new = [word for word in words if word not in self._numbers]
+        self._numbers |= zip(new, range(len(self.spelled), len(self.spelled) + len(new)), strict=True)
+        self.spelled += new
+        return np.array([self._numbers[word] for word in words], dtype=np.int64)

@@ -138,32 +138,33 @@ class _Kind(Enum):
 
 
 def _fact_profile(fact: str) -> FactProfile:
-    found: dict[_Kind, set[str]] = {kind: set() for kind in _Kind}
+    words: set[str] = set()
+    numbers: set[str] = set()
+    names: set[str] = set()
     maybe: set[str] = set()
     plain: list[str] = []
     introduced, introductions = False, _introductions()
     for at, chunk in enumerate(_CHUNK.findall(plain_text(fact))):
         folded, kind, form = _read(chunk)
         plain.append(folded)
-        if kind is _Kind.CAPITAL and at > 0:
-            found[_Kind.NAME].add(folded)
-        elif kind in (_Kind.WORD, _Kind.CAPITAL):
-            found[_Kind.WORD].add(form)
+        if kind is _Kind.NAME or (kind is _Kind.CAPITAL and at > 0):
+            names.add(folded)
+        elif kind is _Kind.NUMBER:
+            numbers.add(form)
+        elif kind is not _Kind.EMPTY:
+            words.add(form)
             if introduced or kind is _Kind.CAPITAL:
                 maybe.add(folded)
-        else:
-            found[kind].add(form)
         introduced = folded in introductions
     negations = _negations()
-    words, numbers, names = (frozenset(found[kind]) for kind in (_Kind.WORD, _Kind.NUMBER, _Kind.NAME))
     return FactProfile(
-        words=words,
-        numbers=numbers,
-        names=names,
+        words=frozenset(words),
+        numbers=frozenset(numbers),
+        names=frozenset(names),
         maybe=frozenset(maybe),
         negations=sum(word in negations for word in plain),
         plain=frozenset(plain),
-        said=words | numbers | names,
+        said=frozenset(words | numbers | names),
     )
 
 

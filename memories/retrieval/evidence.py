@@ -17,6 +17,9 @@ from memories.text.scripts import has_unspaced
 TELLING = 9.0
 """The rarity of a concept that says all there is to a subject."""
 
+FEWEST_KEYWORDS = 2
+"""Words beside the names that make a query of keywords: one everyday word is not telling even when found."""
+
 HALF_MASS = 20.0
 """The rarity of two distinctive words, at which ``mass`` is a half."""
 
@@ -46,8 +49,8 @@ class Evidence:
     topic_mass: float
     """The same without the names in the query."""
     whole: float
-    """``mass`` where the memory holds every informative word, typing errors allowed, else 0: a query of one
-    distinctive word, of a name."""
+    """``topic_mass`` where the memory holds every informative word, typing errors allowed, and there are two
+    or more beside the names: a query of keywords; else 0."""
     bare: float
     """1 where the query is nothing but names and words of no word list, and the memory holds all of them."""
     about: float
@@ -148,6 +151,7 @@ def evidence_of(match: Match, centred: float) -> Evidence:
     topic = tally.topic_matched / tally.topic_total if tally.topic_total else coverage
     carried = tally.topic_matched + tally.name_matched
     mass = carried / (carried + HALF_MASS)
+    topic_mass = tally.topic_matched / (tally.topic_matched + HALF_MASS)
     return Evidence(
         coverage=coverage,
         topic=topic,
@@ -157,8 +161,8 @@ def evidence_of(match: Match, centred: float) -> Evidence:
         named=float(names_subject(question, document)),
         distinctive=tally.distinctive,
         mass=mass,
-        topic_mass=tally.topic_matched / (tally.topic_matched + HALF_MASS),
-        whole=mass if tally.all_found else 0.0,
+        topic_mass=topic_mass,
+        whole=topic_mass if tally.all_found and tally.topics >= FEWEST_KEYWORDS else 0.0,
         bare=float(bool(question.terms) and tally.all_found and tally.all_distinctive),
         about=_mean([*tally.names_missed, *(1 - hit for hit in exact)]),
         unnamed=_mean(tally.asked_missed),
@@ -175,6 +179,7 @@ class _Tally:
 
     total: float = 0.0
     matched: float = 0.0
+    topics: int = 0
     topic_total: float = 0.0
     topic_matched: float = 0.0
     name_matched: float = 0.0
@@ -201,6 +206,7 @@ class _Tally:
                 tally.names_missed.append(1 - share)
                 tally.name_matched = max(tally.name_matched, term.weight * share)
             else:
+                tally.topics += 1
                 tally.topic_total += term.weight
                 tally.topic_matched += term.weight * share
             if term.concepts:

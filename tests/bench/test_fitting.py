@@ -48,12 +48,12 @@ def observed() -> list[Observed]:
     return made
 
 
-def _distinctive() -> Numbers:
-    return np.array([_row(coverage=1.0, whole=0.5)])
+def _short() -> list[Numbers]:
+    return [np.array([_row(coverage=1.0, bare=1.0)])]
 
 
 def test_weights_are_never_negative_and_tell_answers_from_others(observed: list[Observed]) -> None:
-    gate = with_threshold(fit_gate(observed, _distinctive(), NAMES, ORDER), observed, 0.05)
+    gate = with_threshold(fit_gate(observed, _short(), NAMES, ORDER), observed, 0.05)
     assert min(gate.weights.values()) > 0
     report = measure(observed, ORDER, gate)
     assert (report.overall.recall, report.overall.reciprocal_rank) == (1.0, 1.0)
@@ -70,13 +70,13 @@ def test_a_feature_that_speaks_the_wrong_way_is_given_no_weight() -> None:
             _observed(_row(coverage=0.9, topic=0.1 + at / 100), near_miss=False),
         )
     ]
-    gate = fit_gate(backwards, np.zeros((0, len(COLUMNS))), ("coverage", "topic"), ORDER)
+    gate = fit_gate(backwards, (), ("coverage", "topic"), ORDER)
     assert set(gate.weights) == {"topic"}
 
 
 def test_the_same_observations_give_the_same_gate(observed: list[Observed]) -> None:
-    assert fit_gate(observed, _distinctive(), NAMES, ORDER) == fit_gate(
-        observed, _distinctive(), NAMES, ORDER
+    assert fit_gate(observed, _short(), NAMES, ORDER) == fit_gate(
+        observed, _short(), NAMES, ORDER
     )
 
 

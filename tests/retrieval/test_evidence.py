@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.retrieval.calibration import calibration_for, words_only
@@ -50,6 +50,7 @@ def test_a_value_is_a_share(gate: Gate, evidence: Evidence) -> None:
     assert 0 <= gate.value(evidence) <= 1
 
 
+@settings(deadline=None)  # the first query reads the word lists
 @given(query=queries, centred=st.floats(-1, 1))
 def test_any_query_has_a_verdict_within_bounds(query: str, centred: float) -> None:
     memory = document("Orchard:gateway", "The blue proxy listens on port=7777")
@@ -126,7 +127,14 @@ def test_a_memory_that_shows_a_command_is_about_one() -> None:
 
 def test_one_everyday_word_is_little_and_one_distinctive_word_is_much() -> None:
     memory = document("Orchard:gateway", "The qzxvlorp house")
-    assert _evidence("house", memory).whole < _evidence("qzxvlorp", memory).whole
+    assert _evidence("house", memory).mass < _evidence("qzxvlorp", memory).mass
+    assert (_evidence("house", memory).bare, _evidence("qzxvlorp", memory).bare) == (0, 1)
+
+
+def test_two_words_found_are_keywords_and_one_is_not() -> None:
+    memory = document("Orchard:gateway", "The house stands by the river")
+    assert _evidence("river house", memory).whole > 0
+    assert _evidence("house", memory).whole == _evidence("river bridge", memory).whole == 0
 
 
 @pytest.mark.parametrize("gate", GATES)

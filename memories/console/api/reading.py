@@ -14,7 +14,7 @@ from memories.console.api.answers import answer
 from memories.console.api.site import Endpoints
 from memories.console.filters import MemoryFilter
 from memories.console.labels import Labels, Order
-from memories.console.repository_access import repository, suite_settings
+from memories.console.repository_access import repository
 from memories.console.statistics import counts, storage
 from memories.repository import MemoryRepository, Snapshot, schema
 from memories.repository.engine import quoted
@@ -132,7 +132,7 @@ def typed_edges(
 def stats(request: HttpRequest) -> HttpResponse:
     """How many of what: categories, types, tiers, ages, recalls, bytes."""
     store = repository()
-    catalogue, settings = store.catalogue(), suite_settings()
+    catalogue, settings = store.catalogue(), store.settings
     files = storage(settings.db_path, settings.backups_dir)
     edges = store.read(lambda state: state.rows(schema.EDGES, "", ["edge_key"]))
     return answer(

@@ -17,7 +17,7 @@ from memories.console.job_models import UNFINISHED, Job
 from memories.console.navigation import Page, Section, page_url, register
 from memories.console.parts import Empty
 from memories.console.rendering import render_page, toast
-from memories.console.repository_access import repository, suite_settings
+from memories.console.repository_access import repository
 from memories.console.sizes import size
 from memories.contract import ErrorCode, MemsuiteError
 from memories.repository.health import DatabaseHealth, examine
@@ -39,7 +39,7 @@ _WORDS = {
 @may("view_memory")
 def maintenance(request: HttpRequest) -> HttpResponse:
     """The page. What cannot be read is said in its place, and the rest is shown."""
-    settings = suite_settings()
+    settings = repository().settings
     health = examine(settings.db_path, settings.backups_dir)
     there = health.head is not None and not health.problem
     upkeep = repository().maintenance()
@@ -161,7 +161,7 @@ def _facts(health: DatabaseHealth) -> list[tuple[str, str]]:
 
 
 def _free() -> str:
-    place = suite_settings().db_path
+    place = repository().settings.db_path
     while not place.exists() and place != place.parent:
         place = place.parent
     try:
