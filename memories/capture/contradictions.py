@@ -35,8 +35,13 @@ _NEGATION = re.compile(
 _CONTRAST = re.compile(r",?\s(?:not|ikke|ikkje)\s(?:\w{1,4}\s)?[\w./:@#-]+\s?[.!]?$", re.IGNORECASE)
 _VALUE = re.compile(r"(?<![\w.])(?:\d[\w.:/-]*|[/~][\w./-]+|[\w-]+\.[a-z]{2,5})(?!\w)", re.IGNORECASE)
 
-# Shares of the sentence's words that the memory must hold for both to be about one thing.
-_SAME_MATTER, _SAME_ORDER = 0.5, 0.7
+# For two statements to be about one thing: this share of the words of the shorter one, and at least two.
+_SAME_MATTER, _LEAST_SHARED = 0.8, 2
+# For one to forbid what the other asks for: this share of the words of the one that is held against it.
+_SAME_ORDER = 0.7
+
+
+_Words = tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +69,42 @@ def without_contrast(text: str) -> str:
 
 def contradiction(sentence: str, memory: StoredMemory) -> str:
     """Why a sentence contradicts a memory, in a few words; "" where it does not."""
-    return _contradiction(sentence, memory.facts, memory.content, memory.search_text)
+    return _contradiction(sentence, memory.facts, f"{memory.domain} {memory.subject}")
 
 
 # In a later state most pairs are what they were.
 @lru_cache(maxsize=50_000)
-def _contradiction(sentence: str, facts: tuple[str, ...], content: str, search_text: str) -> str:
-    indexed = set(search_text.split()) | set(tokens(content))
-    terms = [term for term in analyse(sentence).terms if not any(map(str.isdigit, term.word))]
-    shared = [term for term in terms if term.variants & indexed or term.word in indexed]
-    stated = " ".join(facts)
-    if shared and (rejected := _rejected_value(sentence, stated)):
-        return f"it rejects {rejected}, which the memory states"
-    share = len(shared) / len(terms) if terms else 0.0
-    if len(shared) >= 2 and share >= _SAME_ORDER and forbids(sentence) != forbids(stated):
+def _contradiction(sentence: str, facts: tuple[str, ...], name: str) -> str:
+    about = _words(sentence)
+    if _shared(about, _words(f"{name} {' '.join(facts)}")):
+        rejected = _rejected_value(sentence, " ".join(facts))
+        if rejected:
+            return f"it rejects {rejected}, which the memory states"
+    return next(filter(None, (_against(sentence, about, fact) for fact in facts)), "")
+
+
+def _against(sentence: str, about: _Words, fact: str) -> str:
+    """Why a sentence of such words contradicts one fact; "" where it does not."""
+    stated = _words(fact)
+    shared = _shared(about, stated)
+    if shared < _LEAST_SHARED:
+        return ""
+    if shared / len(about) >= _SAME_ORDER and forbids(sentence) != forbids(fact):
         return "one forbids what the other asks for"
-    mine, theirs = values_in(sentence), values_in(stated)
-    if mine and theirs and not mine & theirs and len(shared) >= 2 and share >= _SAME_MATTER:
-        return "it gives another value"
-    return ""
+    mine, theirs = values_in(sentence), values_in(fact)
+    same_matter = shared / min(len(about), len(stated)) >= _SAME_MATTER
+    return "it gives another value" if same_matter and mine and theirs and not mine & theirs else ""
+
+
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> _Words:
+    """For each word of content that is no value, the forms that count as the same."""
+    terms = (term for term in analyse(text).terms if not any(map(str.isdigit, term.word)))
+    return tuple(term.variants | {term.word} for term in terms)
+
+
+def _shared(words: _Words, others: _Words) -> int:
+    return sum(any(word & other for other in others) for word in words)
 
 
 def contradicted(

@@ -31,6 +31,7 @@ def test_a_contradiction_is_seen(repository: MemoryRepository, sentence: str, fa
     [
         ("The gateway listens on 7788.", "The gateway listens on 7788"),
         ("The printer listens on 9100.", "The gateway listens on 7777"),
+        ("The printer in the hall listens on port 9100.", "The gateway in the hall listens on port 7777"),
         ("Never push to main without a review.", "Never push to main without a review"),
         ("Always answer in English.", "Never push to main without a review"),
     ],
@@ -39,6 +40,14 @@ def test_what_agrees_or_is_about_something_else_is_none(
     repository: MemoryRepository, sentence: str, fact: str
 ):
     assert contradiction(sentence, stored(repository, fact)) == ""
+
+
+def test_each_fact_is_compared_by_itself(repository: MemoryRepository):
+    facts = ["The gateway runs on the NAS", "Never restart it by day"]
+    payload = {"domain": "Home", "subject": "Rule", "facts": facts, "tier": 1, "category": "correction"}
+    memory = repository.get(repository.add(payload, AGENT).memory_id).memory
+    assert contradiction("The gateway runs on the NAS.", memory) == ""
+    assert contradiction("Restart it by day.", memory)
 
 
 def test_values_are_numbers_paths_and_hosts():

@@ -66,3 +66,9 @@ def client_as(person: Person, repository: MemoryRepository) -> ClientAs:
         return client
 
     return opened
+
+
+@pytest.fixture
+def jobs_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked for as a job is queued and shown, and no process is started for it."""
+    monkeypatch.setattr("memories.console.jobs.start_waiting", lambda: None)

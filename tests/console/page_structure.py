@@ -100,7 +100,8 @@ def _of_tag(tag: Tag) -> Iterator[str]:
         yield f"<{tag.name}>"
     if tag.name == "script" and not tag.get("src").startswith(OUR_SCRIPTS):
         yield f"script from {tag.get('src')!r}"
-    if tag.name == "meta" and "http-equiv" in tag.names:
+    # A number alone loads the same page again, which is how a job's page goes on without a script.
+    if tag.name == "meta" and "http-equiv" in tag.names and not tag.get("content").isdecimal():
         yield f"meta http-equiv {tag.get('http-equiv')!r}"
     for name, value in tag.attributes:
         if name.startswith(("on", "hx-on", "data-hx-on")) or name in ("style", "srcdoc", "hx-vars", "hx-ext"):

@@ -29,6 +29,8 @@ from memories.repository import MemoryRepository
 if TYPE_CHECKING:
     from console.people import Person
 
+pytestmark = pytest.mark.usefixtures("jobs_wait")
+
 CASES = int(os.environ.get("TEST_API_CASES", "12"))
 CHECKS = [
     not_a_server_error,

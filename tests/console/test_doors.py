@@ -21,7 +21,7 @@ from memories.repository import MemoryRepository
 if TYPE_CHECKING:
     from console.people import ClientAs, Person
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("jobs_wait")]
 
 UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 FRAGMENT = {"HX-Request": "true", "HX-Current-URL": "http://localhost/memories/"}

@@ -22,7 +22,7 @@ from memories.settings import load_settings
 if TYPE_CHECKING:
     from memories.embedding.base import Embedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("jobs_wait")]
 
 ODD = (
     "", " ", "0", "-1", "1", "50", "00000050", "2147483648", "9223372036854775808", "1e309", "-1e309", "NaN",

@@ -18,6 +18,8 @@ from memories.repository import MemoryRepository
 if TYPE_CHECKING:
     from console.people import ClientAs, Person
 
+pytestmark = pytest.mark.usefixtures("jobs_wait")
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER")
 

@@ -17,7 +17,7 @@ from memories.repository import MemoryRepository
 if TYPE_CHECKING:
     from console.people import ClientAs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("jobs_wait")]
 
 PASSWORD, NEW_PASSWORD = "tide-tables-per-harbour", "codes-are-four-letters"
 

@@ -26,7 +26,7 @@ from memories.settings import load_settings
 if TYPE_CHECKING:
     from memories.embedding.base import Embedder
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("jobs_wait")]
 
 PAYLOADS = (
     "<script>alert(1)</script>",
