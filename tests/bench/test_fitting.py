@@ -75,9 +75,7 @@ def test_a_feature_that_speaks_the_wrong_way_is_given_no_weight() -> None:
 
 
 def test_the_same_observations_give_the_same_gate(observed: list[Observed]) -> None:
-    assert fit_gate(observed, _short(), NAMES, ORDER) == fit_gate(
-        observed, _short(), NAMES, ORDER
-    )
+    assert fit_gate(observed, _short(), NAMES, ORDER) == fit_gate(observed, _short(), NAMES, ORDER)
 
 
 def test_the_threshold_lets_no_unrelated_question_through(observed: list[Observed]) -> None:
