@@ -44,7 +44,7 @@ STOPS = (
     Stop(
         "What hangs together",
         "Relations that a person declared are followed one step.",
-        "what does the booking API depend on",
+        "which services does the booking API require and use",
         6,
     ),
     Stop(
@@ -56,7 +56,7 @@ STOPS = (
     Stop(
         "In Norwegian",
         "The same index serves every language, and no service has to run for it.",
-        "hva skjer med kodene ved strømbrudd",
+        "koder ved strømbrudd",
         1,
     ),
     Stop(
